@@ -15,6 +15,8 @@ export interface Call {
   readonly repairs: readonly Repair[]
   /** Sentences for the model. */
   readonly notes: readonly string[]
+  /** Sentences for the model if the server refuses the call. */
+  readonly hints?: readonly string[] | undefined
   readonly startedAt: number
   /** The row in the journal, for a call that may change something. */
   readonly intent?: number

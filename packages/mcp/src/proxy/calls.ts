@@ -82,6 +82,7 @@ export function createCalls(options: CallsOptions): Calls {
       params: asked.params,
       repairs: asked.repairs,
       notes: asked.notes,
+      hints: mended.kind === 'send' && 'hints' in mended ? mended.hints : undefined,
       startedAt,
     }
     if (mended.kind === 'refuse') {
@@ -146,7 +147,9 @@ export function createCalls(options: CallsOptions): Calls {
     const again = count >= WARN_AT ? [`This call has had the same result ${count} times in a row. Repeating it will not help.`] : []
     const { arguments: args = {} } = call.params
     const hasArguments = !isRecord(args) || Object.keys(args).length > 0
-    const { result, mends } = mendResult(given, { hasArguments, notes: [...notes, ...again] })
+    const told = [...notes, ...again]
+    const { hints = [], listed } = call
+    const { result, mends } = mendResult(given, { hasArguments, notes: told, hints, outputSchema: listed?.outputSchema })
     const bounded = boundResult(result, call.listed?.outputSchema, maxOutput, outputs.keep)
     const done: readonly Mend[] = bounded === result ? mends : [...mends, 'bounded']
     emit(call, bounded.isError === true ? 'error' : 'ok', done)

@@ -61,5 +61,19 @@ const ELSEWHERE = [
   'propertyNames',
 ]
 
-const closed = (schema: JsonSchema): JsonSchema =>
-  isRecord(schema['properties']) && !ELSEWHERE.some((keyword) => keyword in schema) ? { ...schema, additionalProperties: false } : schema
+/** Whether a schema combines others, so that closing a part of it could change which of them fit. */
+const combines = (schema: JsonSchema): boolean => ELSEWHERE.some((keyword) => keyword in schema)
+
+/** The schema with its objects closed, also those inside, so that unknown keys are noticed. */
+function closed(schema: JsonSchema): JsonSchema {
+  const { properties, items } = schema
+  const inner = {
+    ...schema,
+    ...(isRecord(properties) && { properties: Object.fromEntries(Object.entries(properties).map(([key, one]) => [key, closedIn(one)])) }),
+    ...(isRecord(items) && { items: closedIn(items) }),
+  }
+  return isRecord(properties) && !combines(schema) ? { ...inner, additionalProperties: false } : inner
+}
+
+const closedIn = (value: unknown): unknown =>
+  isRecord(value) && (!combines(value) || 'additionalProperties' in value) ? closed(value) : value

@@ -1,62 +1,110 @@
 /** Makes plain what a server's result leaves unclear. A result in which nothing is unclear is returned unchanged. Pure. */
-import { isRecord } from '@mulligan/repair'
+import { isRecord, issuesText, type JsonSchema, validateJson } from '@mulligan/repair'
 import { type CallResult, isText, text } from './messages.ts'
 
 /** What was done to a result, for the report. */
-export type Mend = 'error_text' | 'binary' | 'empty' | 'no_arguments' | 'notes' | 'bounded'
+export type Mend = 'error_text' | 'binary' | 'empty' | 'broken_output' | 'no_arguments' | 'notes' | 'bounded'
 
 /** A line that is an error and nothing else, as servers without error results write it. */
-const ERROR_LINE = /^\s*(?:(?:MCP )?error(?: -?\d+)?|[A-Z]\w{0,40}(?:Error|Exception))\s*:\s*\S[^\n]{0,2000}\s*$/i
+const ERROR_LINE =
+  /^\s*(?:[^\w\s]{1,4}\s*)?(?:\[|\*\*)?(?:(?:[A-Za-z]+ ){0,3}error(?: -?\d+)?|[A-Z]\w{0,40}(?:Error|Exception))(?:\]|\*\*)?\s*:(?:\*\*)?\s*\S[^\n]{0,2000}\s*$/i
+/** The same with the stack of Node.js, which the model can't use. */
+const STACK = /^(\s*[^\n]{1,2000})(?:\n\s+at [^\n]*)+\s*$/
 const TRACEBACK = /^\s*Traceback \(most recent call last\):/
+const TAGGED = /^\s*<error>[\s\S]{1,4000}<\/error>\s*$/i
+/** Characters of an object that may be an error and nothing else. */
+const MAX_ERROR = 4000
 
-/**
- * @param call whether the call had arguments, which the model could change, and notes for the model: sentences
- */
+interface Told {
+  /** Whether the call had arguments, which the model could change. */
+  readonly hasArguments: boolean
+  /** For the model: sentences. */
+  readonly notes: readonly string[]
+  /** The same, only if the result is an error. */
+  readonly hints?: readonly string[]
+  readonly outputSchema?: JsonSchema | undefined
+}
+
+/** Returns the result, and what was done to it. */
 export function mendResult(
   given: CallResult,
-  { hasArguments, notes }: { readonly hasArguments: boolean; readonly notes: readonly string[] },
+  { hasArguments, notes, hints = [], outputSchema }: Told,
 ): { readonly result: CallResult; readonly mends: readonly Mend[] } {
   if (!Array.isArray(given.content)) return { result: given, mends: [] }
   const mends: Mend[] = []
   const added: string[] = []
   let result = given
-  const { content } = given
-  const isBare = given.structuredContent === undefined
-  const [only, ...others] = content as readonly unknown[]
-  if (
-    isBare &&
-    given.isError !== true &&
-    others.length === 0 &&
-    isText(only) &&
-    (ERROR_LINE.test(only.text) || TRACEBACK.test(only.text))
-  ) {
-    mends.push('error_text')
-    result = { ...result, isError: true }
+  const mend = (what: Mend, more: Partial<CallResult>): void => {
+    mends.push(what)
+    result = { ...result, ...more }
   }
-  if (content.some((item) => isText(item) && isBinary(item.text))) {
-    mends.push('binary')
-    result = {
-      ...result,
+  const { content, structuredContent } = given
+  const isBare = structuredContent === undefined
+  const [only, ...others] = content as readonly unknown[]
+  if (isBare && given.isError !== true && others.length === 0 && isText(only) && isErrorText(only.text))
+    mend('error_text', { isError: true })
+  if (content.some((item) => isText(item) && isBinary(item.text)))
+    mend('binary', {
       content: content.map((item) => (isText(item) && isBinary(item.text) ? text(binaryText(item.text)) : item)),
       isError: true,
-    }
-  }
-  if (isBare && content.every((item) => isText(item) && item.text.trim() === '')) {
-    mends.push('empty')
-    result = {
-      ...result,
+    })
+  const isEmpty = content.every((item) => isText(item) && item.text.trim() === '')
+  if (isBare && isEmpty)
+    mend('empty', {
       content: [text(given.isError === true ? 'The tool failed and gave no reason.' : 'The tool returned nothing, and reported no error.')],
-    }
+    })
+  // Clients without structured content would show nothing.
+  if (!isBare && content.length === 0) mend('empty', { content: [text(JSON.stringify(structuredContent))] })
+  const broken = result.isError === true ? undefined : brokenOutput(structuredContent, outputSchema)
+  if (broken !== undefined) {
+    // Clients that check it would throw the whole result away, and the model would make the call again.
+    mend('broken_output', { isError: true })
+    added.push(
+      `The tool was called and answered, but its answer breaks its own output schema: ${broken} What it says is above. The fault is in the server; the same call may repeat its effect.`,
+    )
   }
-  if (result.isError === true && !hasArguments) {
+  if (result.isError === true) added.push(...hints.map((hint) => `Hint: ${hint}`))
+  if (result.isError === true && !hasArguments && broken === undefined) {
     mends.push('no_arguments')
     added.push(
       'The call has no arguments that could be wrong, so the fault is in the server or its environment, and the same call will fail again. Tell the user.',
     )
   }
-  if (notes.length > 0) mends.push('notes')
+  if (notes.length > 0 || (result.isError === true && hints.length > 0)) mends.push('notes')
   const told = [...notes.map((note) => `Note: ${note}`), ...added]
   return { result: told.length > 0 ? { ...result, content: [...(result.content as unknown[]), text(told.join('\n'))] } : result, mends }
+}
+
+function isErrorText(says: string): boolean {
+  const [, first = says] = STACK.exec(says) ?? []
+  return ERROR_LINE.test(first) || TRACEBACK.test(says) || TAGGED.test(says) || isErrorObject(says)
+}
+
+/** `{"error": "…"}`, or an object that says `success: false`. */
+function isErrorObject(says: string): boolean {
+  if (says.length > MAX_ERROR || !says.trimStart().startsWith('{')) return false
+  const value = parsed(says)
+  if (!isRecord(value)) return false
+  const { error, success, ok, isError, status } = value
+  const hasReason = (typeof error === 'string' && error !== '') || (isRecord(error) && typeof error['message'] === 'string')
+  const keys = Object.keys(value).length
+  return success === false || ok === false || isError === true || (hasReason && (keys === 1 || status === 'error' || keys <= 3))
+}
+
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value)
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns how structured content breaks its schema, as a sentence. */
+function brokenOutput(structured: unknown, schema: JsonSchema | undefined): string | undefined {
+  if (!schema) return undefined
+  if (structured === undefined) return 'it has no structured content.'
+  const issues = validateJson(schema, structured).filter(({ unknownKey }) => unknownKey === undefined)
+  return issues.length === 0 ? undefined : issuesText(issues.slice(0, 3))
 }
 
 /** Whether a result is the final one of its call: not a question, and not a task that goes on. */
