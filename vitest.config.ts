@@ -19,6 +19,7 @@ export default defineConfig({
         'agent',
         'testing',
         'host',
+        'acp',
         'eval',
         'assistant',
         'mcp',

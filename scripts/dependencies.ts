@@ -14,10 +14,11 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   mastra: ['core', 'repair'],
   agent: ['core', 'repair'],
   mcp: ['core', 'repair'],
-  assistant: ['core'],
+  assistant: ['core', 'tools'],
   host: ['repair', 'core', 'sandbox', 'tools', 'agent', 'mcp', 'assistant'],
+  acp: ['core', 'tools', 'agent', 'mcp', 'host'],
   eval: ['repair', 'core', 'sandbox', 'tools', 'agent', 'host'],
-  cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'mcp', 'assistant', 'host', 'eval', 'testing'],
+  cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'mcp', 'assistant', 'host', 'acp', 'eval', 'testing'],
 }
 /** Entry points besides the main one, and the packages that may use them. */
 const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
@@ -29,6 +30,7 @@ const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
     'agent',
     'mcp',
     'host',
+    'acp',
     'eval',
     'cli',
     'langchain',
@@ -36,8 +38,8 @@ const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
     'mastra',
   ],
   '@mulligan/core/adapter': ['langchain', 'openai-agents', 'mastra', 'ai-sdk'],
-  '@mulligan/host/light': ['eval', 'cli'],
-  '@mulligan/host/parts': ['eval', 'cli'],
+  '@mulligan/host/light': ['acp', 'eval', 'cli'],
+  '@mulligan/host/parts': ['acp', 'eval', 'cli'],
 }
 /** Packages that run without Node. */
 const NO_NODE = ['repair', 'core', 'ai-sdk', 'langchain', 'openai-agents', 'mastra']

@@ -11,6 +11,7 @@ export const ENTRIES = [
   'mcp',
   'agent',
   'host',
+  'acp',
   'eval',
   'tools',
   'sandbox',

@@ -134,7 +134,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: [...news, prompt].join('\n\n'), ...carries }
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
       const emit = isNew ? emitterFrom(id, turnId, 0) : await emitter(id, turnId)
-      const created = isNew ? [{ type: 'session.created', cwd } as const] : []
+      const created = last ? [] : [{ type: 'session.created', cwd } as const]
       const opening = [...created, { type: 'turn.started', prompt, ...who, resumed: false } as const]
       return turn(id, turnId, emit, signal, opening, isNew ? newSession(message) : await stored(id), { steering })
     })

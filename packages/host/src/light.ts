@@ -5,7 +5,7 @@
 export { BUILT_IN_AGENTS } from './agents/built-in.ts'
 export type { Ask } from './common/ask.ts'
 export type { Env } from './common/env.ts'
-export { storeHint, UsageError } from './common/errors.ts'
+export { NoModel, storeHint, UsageError } from './common/errors.ts'
 export { type DataPaths, dataDir, fromHome, openDataDir, TOOLS_FOLDER } from './common/paths.ts'
 export { readRegular } from './common/regular-file.ts'
 export { blanksCounted, oneLine, type StreamSanitizer, safeJson, sanitize, streamSanitizer, visible } from './common/sanitize.ts'

@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Agent, type AgentEvent, createAgent, type RunOptions, type Store, type TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
+import type { McpServer } from '@mulligan/mcp'
 import { type Ask as AskUser, createChangeLog, createSpill } from '@mulligan/tools'
 import { roleOf, unknownTools } from './agents/agents.ts'
 import { projectInstructions } from './agents/instructions.ts'
@@ -17,7 +18,7 @@ import type { Env } from './common/env.ts'
 import { UsageError } from './common/errors.ts'
 import { type DataPaths, openDataDir } from './common/paths.ts'
 import { oneLine } from './common/sanitize.ts'
-import { limitsOf } from './config/settings.ts'
+import { type ConfiguredServer, limitsOf, type Settings } from './config/settings.ts'
 import { recordedFiles, recoverChanges, undoNews } from './data/changes.ts'
 import { fileLog } from './data/log.ts'
 import { openStoreAt } from './data/store.ts'
@@ -60,6 +61,8 @@ export interface WorkspaceOptions extends Ports {
   readonly agentsMd?: boolean | undefined
   /** The session to continue. Default: a new one. @throws UsageError */
   readonly session?: string | ((store: Store) => Promise<string | undefined>) | undefined
+  /** MCP servers of this workspace alone, by name. A configured one of the same name counts instead. */
+  readonly mcpServers?: Readonly<Record<string, McpServer>> | undefined
   /** Version of the program, for traces. Default: `0`. */
   readonly version?: string | undefined
 }
@@ -148,7 +151,8 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
   const telemetry = openTelemetry(env, { version, tell: (line) => say('telemetry')(oneLine(line, 300)) })
   await recoverChanges(cwd, data, say('recovered'))
   const openedTools = await openTools(cwd, {
-    ...{ env, settings, changes: { dir: data.changes }, around: options.aroundOwnCode },
+    ...{ env, changes: { dir: data.changes }, around: options.aroundOwnCode },
+    settings: withServers(settings, options.mcpServers),
     outputs: {
       get dir() {
         return outputDir()
@@ -215,6 +219,18 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     },
     [Symbol.asyncDispose]: close,
   }
+}
+
+function withServers(settings: Settings, given: Readonly<Record<string, McpServer>> = {}): Settings {
+  const configured = new Set(settings.mcpServers.map(({ value: { name } }) => name))
+  const more = Object.entries(given).filter(([name]) => !configured.has(name))
+  if (more.length === 0) return settings
+  const servers = more.map(([name, server]) => ({
+    value: { name, server: server as ConfiguredServer },
+    origin: 'flag' as const,
+    from: 'the front end',
+  }))
+  return { ...settings, mcpServers: [...settings.mcpServers, ...servers] }
 }
 
 /** Returns the folder's real path. @throws UsageError */

@@ -57,6 +57,7 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
   'auth google': async (flags) => (await import('../commands/auth/google.ts')).googleCommand(flags, output),
   'auth status': async (flags) => (await import('../commands/auth/status.ts')).statusCommand(flags, output),
   'auth logout': async (_service, flags) => (await import('../commands/auth/google.ts')).logoutCommand(flags, output),
+  acp: async (flags) => (await import('../commands/acp.ts')).acpCommand(flags, output),
   'sandbox run': async (command, flags) => (await import('../commands/sandbox/run.ts')).sandboxRun(command, flags, output),
   'sandbox pull': async (image, flags) => (await import('../commands/sandbox/run.ts')).sandboxPull(image, flags, output),
   doctor: async (flags) => (await import('../commands/doctor/doctor.ts')).doctor(flags, output),

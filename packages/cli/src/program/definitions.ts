@@ -16,6 +16,7 @@ const APPROVE = flag('-y, --yes', 'approve everything except calls that only a p
 const MODE = flag('--mode <mode>', 'what runs without asking: read-only, ask, auto-edit or auto (MULLIGAN_MODE)')
 const MODEL = flag('-m, --model <provider/name>', 'the model to use (MULLIGAN_MODEL)')
 const BASE_URL = flag('--base-url <url>', 'the URL of the model server (MULLIGAN_BASE_URL)')
+const AGENT = flag('--agent <name>', 'the agent to use: build, plan, ask or your own')
 const OPENS_IN_REASONING = flag('--opens-in-reasoning', 'the model starts in thinking mode and the server does not remove the thinking')
 const PROJECT = flag('--project', "use the project's mulligan.json instead of your own file")
 const LAST = flag('--last', 'the latest session in this folder')
@@ -31,7 +32,7 @@ const TURN_FLAGS: readonly Option[] = [
   MODEL,
   BASE_URL,
   OPENS_IN_REASONING,
-  flag('--agent <name>', 'the agent to use: build, plan, ask or your own'),
+  AGENT,
   flag('--no-agents-md', 'ignore AGENTS.md'),
   CWD,
   APPROVE,
@@ -298,6 +299,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ],
   ['auth status', 'show which services are set up', JSON_FLAG],
   ['auth logout', 'revoke the login for Google and remove it', arg('<service>', 'google').choices(['google']), JSON_FLAG],
+  ['acp', 'serve an editor that speaks the Agent Client Protocol, on stdin and stdout', MODEL, BASE_URL, OPENS_IN_REASONING, AGENT, MODE],
   ['sandbox', 'run a command in the sandbox, as the model would'],
   [
     'sandbox run',

@@ -22,3 +22,6 @@ export class UsageError extends Error {
     this.hint = hint
   }
 }
+
+/** No model is set up: none is named and none was found, or its key is missing. */
+export class NoModel extends UsageError {}

@@ -1,6 +1,6 @@
 /** Cloud models, through their own APIs. Each client is loaded when it is first used. */
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import { UsageError } from '../common/errors.ts'
+import { NoModel } from '../common/errors.ts'
 import { normalBaseUrl } from './base-url.ts'
 import { fetchHere, repairingFetch } from './fetch.ts'
 import type { ModelRequest, OpenedModel, Provider } from './provider.ts'
@@ -37,7 +37,7 @@ function requiredKey({ env, name, baseUrl }: ModelRequest, provider: keyof typeo
   if (key) return key
   // Models on other servers have names like openai/gpt-oss-20b too.
   const other = baseUrl === undefined ? '' : `  or, for another server: --model openai-compatible/${provider}/${name}`
-  throw new UsageError(`${provider} needs a key, and ${keys[0]} is not set`, `export ${keys[0]}=…  from ${keysAt}${other}`)
+  throw new NoModel(`${provider} needs a key, and ${keys[0]} is not set`, `export ${keys[0]}=…  from ${keysAt}${other}`)
 }
 
 export const anthropic = provider('anthropic', {

@@ -5,7 +5,7 @@
 
 import type { Ask } from '../common/ask.ts'
 import type { Env } from '../common/env.ts'
-import { UsageError } from '../common/errors.ts'
+import { NoModel, UsageError } from '../common/errors.ts'
 import { oneLine } from '../common/sanitize.ts'
 import { WAYS } from './open.ts'
 import { type Candidate, candidatesOf, isHere, probeServer, probeServers, type ServerReport } from './probe.ts'
@@ -107,7 +107,7 @@ function noneFound(reports: readonly ServerReport[], candidates: readonly Candid
       .filter((key) => env[key]?.trim())
       .map((key) => `${key} is set but was not used: a cloud model is used only when you name it: --model ${provider}/NAME.`),
   )
-  return new UsageError(
+  return new NoModel(
     'no model was named, and none was found on this machine',
     [
       'Looked for:',

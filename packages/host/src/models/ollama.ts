@@ -1,6 +1,6 @@
 /** Ollama, through its own API. Asks the server about the model before sending anything else. */
 import { nearest } from '@mulligan/core/executor'
-import { UsageError } from '../common/errors.ts'
+import { NoModel, UsageError } from '../common/errors.ts'
 import { oneLine } from '../common/sanitize.ts'
 import { normalBaseUrl, whereRuns } from './base-url.ts'
 import { DEFAULT_CAP, effectiveContext } from './ollama/context.ts'
@@ -87,7 +87,7 @@ async function known(name: string, url: string, get: Get): Promise<Shown> {
   const asked = await askFor(name, get)
   if (asked.kind === 'shown') return asked.shown
   if (asked.kind === 'silent')
-    throw new UsageError(
+    throw new NoModel(
       `no Ollama answers at ${url} (${asked.why})`,
       'Is Ollama running? To start it: ollama serve\nAt another address: OLLAMA_HOST=HOST:PORT, or --base-url',
     )
