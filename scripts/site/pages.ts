@@ -34,6 +34,7 @@ export const SECTIONS: readonly Section[] = [
       'docs/testing.md',
       'docs/repair.md',
       'docs/mcp.md',
+      'docs/editors.md',
       'docs/telemetry.md',
     ],
   },

@@ -223,6 +223,15 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--force', 'overwrite the output file'),
     flag('--cwd <dir>', 'the folder to work in'),
   ],
+  [
+    'logs',
+    'print what happened in a session, event by event',
+    arg('[session]', `${WHICH} (default: the latest in this folder)`),
+    flag('-f, --follow', 'go on with what happens from now on, also in other processes; Ctrl-C ends it'),
+    flag('--after <n>', 'only the events after the one with this id').argParser(whole(0)),
+    CWD,
+    flag('--json', 'print one JSON event per line to stdout, as --json-stream does'),
+  ],
   ['mcp', 'use the tools of MCP servers, serve ours, or stand in front of a server'],
   ['mcp list', 'list the MCP servers whose tools the model may use', ...IN_FOLDER],
   [

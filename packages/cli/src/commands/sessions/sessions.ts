@@ -14,7 +14,7 @@ import { type FolderFlags, localTime, plural, print, table } from '../../ui/text
 import { branchAt } from './branch.ts'
 import { conversationOf, markdownOf } from './conversation.ts'
 
-async function withStore<T>({ err }: Output, use: (store: Store) => Promise<T>): Promise<T> {
+export async function withStore<T>({ err }: Output, use: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStoreAt(openDataDir(), process.env, (text) => err(`mulligan: ${oneLine(text, 800)}\n`))
   try {
     return await use(store)
@@ -66,7 +66,7 @@ export interface SessionFlags extends FolderFlags {
 }
 
 /** @throws UsageError */
-async function sessionNamed(store: Store, id: string | undefined, { cwd, last = false }: SessionFlags): Promise<SessionRow> {
+export async function sessionNamed(store: Store, id: string | undefined, { cwd, last = false }: SessionFlags): Promise<SessionRow> {
   const folder = workingFolder(cwd)
   if (id !== undefined && last) throw new UsageError('a session was named together with --last', 'Use only one of them.')
   if (id === undefined && !last)
@@ -138,7 +138,8 @@ export interface ExportFlags extends SessionFlags {
 const SECRET = /(?:KEY|TOKEN|SECRET|PASSWORD)$/i
 const SHORTEST = 8
 
-const secretsIn = (env: NodeJS.ProcessEnv): readonly string[] =>
+/** Returns the values of the environment's keys, tokens and passwords. */
+export const secretsIn = (env: NodeJS.ProcessEnv): readonly string[] =>
   Object.entries(env).flatMap(([name, value = '']) => (SECRET.test(name) && value.length >= SHORTEST ? [value] : []))
 
 /** Exports a session, removing API keys found in the environment wherever they occur. @throws UsageError */
