@@ -44,6 +44,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'mulligan sessions export --last > session.md',
     'mulligan sessions export 20261121-2356 --format json -o session.json',
   ],
+  logs: ['mulligan logs --follow', 'mulligan logs 20261121-2356 --json'],
+  acp: ['mulligan acp', 'mulligan acp --model ollama/NAME --mode auto-edit'],
   mcp: [
     'mulligan mcp add notes -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
     'mulligan mcp test',
