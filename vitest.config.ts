@@ -20,6 +20,7 @@ export default defineConfig({
         'testing',
         'host',
         'acp',
+        'assistant',
         'eval',
         'assistant',
         'mcp',

@@ -12,6 +12,7 @@ export const ENTRIES = [
   'agent',
   'host',
   'acp',
+  'assistant',
   'eval',
   'tools',
   'sandbox',

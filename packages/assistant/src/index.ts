@@ -15,4 +15,5 @@ export {
 } from './google/credentials.ts'
 export { type GoogleAuth, type GoogleOptions, googleTools } from './google/index.ts'
 export { LoginFailed, type LoginOptions, loginToGoogle, logoutOfGoogle, type OAuthClient } from './google/login.ts'
+export { type NotesOptions, type NotesTools, notesTools } from './notes/index.ts'
 export { type SlackOptions, slackTools } from './slack/index.ts'
