@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { ModelRetry, type ToolContext, ToolFailure } from '@mulligan/core'
 import { isMulliganError, nearest } from '@mulligan/core/executor'
-import { type Change, createWorkspace, type Resolved, type Workspace, withFile } from '@mulligan/tools'
+import { type Change, createChangeLog, createWorkspace, type Resolved, type Workspace, withFile } from '@mulligan/tools'
 import { createNoteIndex, type NoteIndex } from './index/note-index.ts'
 
 export interface NotesOptions {
@@ -11,6 +11,8 @@ export interface NotesOptions {
   readonly vault: string | undefined
   /** Where the index is kept. Never in the folder itself. */
   readonly indexes: string
+  /** Whether notes count as read: for calls by a person, who can see them. Default: false. */
+  readonly trustPresent?: boolean | undefined
   /** Where changes are recorded, so that `mulligan undo` can revert them. Default: they are not. */
   readonly changes?: string | undefined
 }
@@ -37,21 +39,20 @@ export interface Vault {
 export const SET_VAULT = 'mulligan config set notes.vault /path/to/notes'
 
 /** Opens the vault on first use, so that a start without notes costs nothing. */
-export function lazyVault({ vault, indexes, changes }: NotesOptions) {
+export function lazyVault({ vault, ...options }: NotesOptions) {
   let opened: Vault | undefined
 
   /** @throws ToolFailure (config) */
   function open(): Vault {
     if (vault === undefined) throw notSetUp('No folder of notes is configured: the setting notes.vault is not set.')
-    opened ??= openVault(rootOf(vault), indexes, changes)
+    opened ??= openVault(rootOf(vault), options)
     return opened
   }
 
   return { open, close: () => opened?.index.close() }
 }
 
-const notSetUp = (says: string): ToolFailure =>
-  new ToolFailure(`${says} The user can set it with: ${SET_VAULT}`, { errorType: 'config', constraint: 'notes.vault, an existing folder' })
+const notSetUp = (says: string): ToolFailure => new ToolFailure(`${says} The user can set it with: ${SET_VAULT}`, { errorType: 'config' })
 
 function rootOf(vault: string): string {
   try {
@@ -62,12 +63,16 @@ function rootOf(vault: string): string {
   throw notSetUp('The folder of notes in the setting notes.vault does not exist, or is not a folder.')
 }
 
-function openVault(root: string, indexes: string, changes: string | undefined): Vault {
+function openVault(root: string, { indexes, changes, trustPresent = false }: Omit<NotesOptions, 'vault'>): Vault {
   const workspace = createWorkspace(root, {
+    trustPresent,
     protect: ['.git', '.obsidian', '.mulligan', 'mulligan.json'],
     ...(changes !== undefined && { changes: { dir: changes } }),
   })
-  const index = createNoteIndex(root, indexes)
+  const index = createNoteIndex(root, indexes, async () => {
+    // A killed process may have left a change of several notes half done.
+    if (changes !== undefined) await createChangeLog({ dir: changes, root }).recover()
+  })
 
   async function read(path: string, parameter = 'name'): Promise<NoteFile> {
     const file = await resolved(workspace, path, parameter, 'read')

@@ -33,6 +33,7 @@ export function rowsOf(settings: Settings): readonly Row[] {
     remoteHosts,
     files,
     store,
+    notesVault,
     mcpServers,
   } = settings
   const row = (key: string, setting: Setting<unknown> | undefined): Row[] =>
@@ -53,6 +54,7 @@ export function rowsOf(settings: Settings): readonly Row[] {
     ...row('web.search', webSearch),
     ...diagnostics.flatMap((setting) => row('diagnostics', setting)),
     ...mcpServers.map(({ value: { name, server }, from }) => ({ key: keyText(['mcpServers', name]), value: withoutValues(server), from })),
+    ...row('notes.vault', notesVault),
     ...row('store', store && { ...store, value: withoutPassword(store.value) }),
     ...row('mode', approval.mode),
     ...Object.entries({ ...sandbox, backend: sandbox.backend ?? AUTO, network: sandbox.network ?? NO_NETWORK }).flatMap(([key, setting]) =>

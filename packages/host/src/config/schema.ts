@@ -207,6 +207,11 @@ export const TABLE = {
     trusted('may add some after your approval (`mulligan trust`)', 'starts programs outside the sandbox, or sends data elsewhere'),
     'MCP servers whose tools the model may use, by name, in the shape that other clients use. Variables in braces are replaced, as in a shell.',
   ),
+  'notes.vault': row(
+    folder,
+    user('decides which of your folders the model reads and changes'),
+    'The folder of your notes: an Obsidian vault, or any folder of Markdown. The model then has tools to search, read and write them.',
+  ),
   store: row(
     text,
     user('decides where conversations are kept'),

@@ -38,6 +38,8 @@ export interface Settings {
   readonly diagnostics: readonly Setting<ValueOf<'diagnostics'>>[]
   /** From all files; the user's server counts where names are equal. */
   readonly mcpServers: readonly Setting<{ readonly name: string; readonly server: ConfiguredServer }>[]
+  /** The folder of notes, perhaps beginning with `~/`. */
+  readonly notesVault: Setting<string> | undefined
   readonly store: Setting<string> | undefined
   readonly sandbox: SandboxSettings
   readonly approval: ApprovalSettings
@@ -80,6 +82,7 @@ export function readSettings(cwd: string, flags: SettingFlags, env: Env): Settin
     ),
     diagnostics: all('diagnostics').toReversed(),
     mcpServers: serversOf(all('mcpServers')),
+    notesVault: all('notes.vault')[0],
     store: all('store')[0],
     sandbox: sandboxSettings(layers),
     approval: approvalSettings(layers, word.isTrusted, cwd, env),

@@ -13,6 +13,7 @@ import { type FolderTools, folderTools, needsTrust } from '../trust/store.ts'
 import { openAssistant } from './assistant-tools.ts'
 import { type BuiltInTools, builtInTools } from './built-in-tools.ts'
 import { openServers } from './mcp-servers.ts'
+import { openNotes } from './notes-tools.ts'
 
 /** The agent adds these tools itself. Only the type is imported, because listing tools does not need the agent. */
 const FINDER: typeof FIND_TOOLS = 'find_tools'
@@ -28,6 +29,8 @@ export interface WorkspaceTools extends AsyncDisposable {
   readonly leftOut: readonly LeftOut[]
   /** What was left out: files that could not be loaded, and user-defined tools with the name of a built-in one. */
   readonly problems: readonly UserToolProblem[]
+  /** Why the tools for notes are missing, though a folder is configured. */
+  readonly missing?: string
   readonly ignored: BuiltInTools['ignored']
   /** The configured MCP servers. */
   readonly servers: () => readonly McpServerStatus[]
@@ -74,7 +77,8 @@ export async function openTools(
   const workspace = createWorkspace(cwd, { ...(outputs && { outputs }), ...(changes && { changes }), trustPresent: byHand })
   const { tools: core, ignored, close } = builtInTools(workspace, { settings, env, session, onSandbox })
   const assistant = await openAssistant(env, session?.state)
-  const builtIn = [...core, ...assistant.tools]
+  const notes = await openNotes(settings, { env, changes: changes?.dir, byHand })
+  const builtIn = [...core, ...assistant.tools, ...notes.tools]
   const files = folderTools(cwd, env)
   const { tools, problems } = needsTrust(files)
     ? { tools: [], problems: files.found.problems }
@@ -93,7 +97,7 @@ export async function openTools(
   const taken = [...names, ...own.map(({ name }) => name)]
   const mcp = await openServers(cwd, settings, { env, taken, ...(session?.ask && { ask: session.ask }) })
   const closeAll = async (): Promise<void> => {
-    await Promise.all([close(), mcp.close()])
+    await Promise.all([close(), mcp.close(), notes.close()])
   }
   return {
     get tools() {
@@ -104,6 +108,7 @@ export async function openTools(
     get leftOut() {
       return mcp.leftOut
     },
+    ...(notes.problem !== undefined && { missing: notes.problem }),
     servers: mcp.status,
     mcp,
     ...(needsTrust(files) && { untrusted: files }),
@@ -114,7 +119,8 @@ export async function openTools(
 }
 
 /** Describes everything that was left out, a line each, safe for a terminal. */
-export const leftOutTexts = ({ problems, leftOut }: Pick<WorkspaceTools, 'problems' | 'leftOut'>): readonly string[] => [
+export const leftOutTexts = ({ problems, leftOut, missing }: Pick<WorkspaceTools, 'problems' | 'leftOut' | 'missing'>): readonly string[] => [
+  ...(missing === undefined ? [] : [oneLine(missing, 400)]),
   ...problems.map(problemText),
   ...leftOut.map(leftOutText),
 ]

@@ -1,6 +1,8 @@
 /** The index of a vault: always up to date when it answers, and built anew if it is damaged. */
+import { accessSync, constants } from 'node:fs'
 import { posix } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { ToolFailure } from '@mulligan/core'
 import { noteKey } from '../note/links.ts'
 import { indexFile, isDamage, openDatabase, removeDatabase } from './database.ts'
 import { prefixQuery, type SearchTerms, wholeQuery } from './query.ts'
@@ -34,10 +36,15 @@ const RESCAN = 60
 
 export type NoteIndex = ReturnType<typeof createNoteIndex>
 
-/** @param root the vault's real path @param dir the folder of the index */
-export function createNoteIndex(root: string, dir: string) {
+/**
+ * @param root the vault's real path
+ * @param dir the folder of the index
+ * @param before called once, before the files are first looked at
+ */
+export function createNoteIndex(root: string, dir: string, before: () => Promise<void> = async () => undefined) {
   const watcher = watchFolders(root)
   let db: DatabaseSync | undefined
+  let isReady = false
   let scannedAt = 0
   let last: Promise<unknown> = Promise.resolve()
 
@@ -57,6 +64,9 @@ export function createNoteIndex(root: string, dir: string) {
   }
 
   async function once<T>(use: (db: DatabaseSync) => T, options: ScanOptions): Promise<T> {
+    mustBeThere(root)
+    if (!isReady) await before()
+    isReady = true
     const isNew = db === undefined
     db ??= openDatabase(dir, root)
     const scanner = createScanner(db, root, watcher)
@@ -144,6 +154,16 @@ export function createNoteIndex(root: string, dir: string) {
   }
 
   return { search, counts, list, named, names, tags, linking, close }
+}
+
+/** A folder that is gone has no notes to search, which is not the same as finding none. @throws ToolFailure */
+function mustBeThere(root: string): void {
+  try {
+    accessSync(root, constants.R_OK | constants.X_OK)
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException
+    throw new ToolFailure(`The folder of notes can't be read (${code}). Is its disk there?`, { errorType: 'execution', cause: error })
+  }
 }
 
 const endsWith = (path: string, key: string): boolean => noteKey(path) === key || noteKey(path).endsWith(`/${key}`)

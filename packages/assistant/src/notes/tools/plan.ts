@@ -42,9 +42,10 @@ export function planned<Input>(
       if (made.changes.length > 0) await vault.apply(ctx, made.changes)
       made.done?.()
       const diff = diffOf(made)
+      const display = diff === '' ? undefined : `${fenced(diff, 'diff')}\nTo undo it: \`mulligan undo\` in the folder of notes.`
       return ok(
         { ...made.data, diff },
-        { content: made.says, ...(diff !== '' && { display: fenced(diff, 'diff') }), ...(made.notes && { notes: made.notes }) },
+        { content: made.says, ...(display !== undefined && { display }), ...(made.notes && { notes: made.notes }) },
       )
     },
   }

@@ -1,4 +1,5 @@
 /** What the tools of the family share: filters, pages, and how a note is listed. */
+import { posix } from 'node:path'
 import { ModelRetry, type Tool } from '@mulligan/core'
 import { nearest } from '@mulligan/core/executor'
 import { z } from 'zod'
@@ -73,10 +74,13 @@ export function entryLine({ path, title, tags }: NoteEntry): string {
   return [path, ...(isNamed ? [] : [`— ${title}`]), ...(tags === '' ? [] : [tags])].join(' ').replaceAll(/\s+/g, ' ')
 }
 
-/** A link that opens the note, for the person. */
+/** Parentheses would end the link. */
+const encoded = (text: string): string => encodeURIComponent(text).replace(/[()]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
+
+/** A link that opens the note in Obsidian, for the person. It does not name the folder's place on this machine. */
 export function noteLink({ root }: Pick<Vault, 'root'>, { path, title }: Pick<NoteEntry, 'path' | 'title'>): string {
   const text = title.replaceAll(/[[\]\n\\]/g, ' ').trim()
-  return `[${text === '' ? path : text}](obsidian://open?path=${encodeURIComponent(`${root}/${path}`)})`
+  return `[${text === '' ? path : text}](obsidian://open?vault=${encoded(posix.basename(root))}&file=${encoded(path)})`
 }
 
 export const plural = (count: number, word: string): string => `${count.toLocaleString('en-US')} ${word}${count === 1 ? '' : 's'}`

@@ -46,12 +46,18 @@ export const notePath = (name: string): string => {
 /** @throws ModelRetry */
 export function checkName(name: string, parameter: string): void {
   const clean = name.trim().replace(/^!?\[\[([\s\S]*)\]\]$/, '$1')
-  const [found] = INVALID.exec(clean) ?? []
-  if (found === undefined && posix.basename(clean).replace(/\.md$/i, '').trim() !== '' && !posix.basename(clean).startsWith('.')) return
-  const suggestion = clean.replaceAll(new RegExp(INVALID, 'g'), ' ').replaceAll(/\s+/g, ' ').replace(/^\.+/, '').trim()
+  const bare = clean.replace(/\.(?:md|markdown)$/i, '')
+  const [found] = INVALID.exec(bare) ?? []
+  const last = posix.basename(bare).trim()
+  if (found === undefined && last !== '' && !last.startsWith('.')) return
+  const suggestion = bare
+    .replaceAll(new RegExp(INVALID, 'g'), ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/(^|\/)\.+/g, '$1')
+    .trim()
   throw new ModelRetry(found === undefined ? 'The name of a note is missing.' : `A note's name can't contain ${JSON.stringify(found)}.`, {
     ...{ parameter, value: name, constraint: 'a name without [ ] # ^ | \\ : * ? " < >, not beginning with a dot' },
-    ...(suggestion !== '' && { suggestion }),
+    ...(posix.basename(suggestion) !== '' && { suggestion }),
   })
 }
 

@@ -1,8 +1,8 @@
 /** `mulligan doctor` checks programs, the model, the data folder and the sandbox, and says what to install. */
-import { mkdtempSync, rmdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
+import { oneLine, sanitize, toHome, UsageError } from '@mulligan/host/light'
 import {
   googleLoginFile,
   nameOf,
@@ -31,7 +31,7 @@ export async function doctor(flags: FolderFlags, output: Output): Promise<number
     ...([probeSandbox(options), mcpServers(cwd, settings), assistantServices()] as const),
     ...([node(), ripgrepCheck(), git(cwd), model(settings), data()] as const),
   ])
-  const checks = [...broken, ...around, ...servers, ...services, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
+  const checks = [...broken, ...around, ...notes(settings), ...servers, ...services, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
   const isUsable = checks.every(({ state }) => state !== 'missing')
   const lines = checks.flatMap((check) => linesOf(check, colorsFor(process.stdout)))
   print(output, flags.json, { usable: isUsable, checks, sandbox }, lines)
@@ -119,6 +119,20 @@ export async function model(settings: Settings): Promise<Check> {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     return { name: 'model', state: 'lacking', says: error.message, remedy: error.hint }
+  }
+}
+
+/** Checks the folder of notes, if one is configured. */
+export function notes({ notesVault }: Pick<Settings, 'notesVault'>): readonly Check[] {
+  if (!notesVault) return []
+  const folder = toHome(notesVault.value, process.env)
+  try {
+    const { length } = readdirSync(folder)
+    return [{ name: 'notes', state: 'ok', says: `${fromHome(folder)}${length === 0 ? ', empty' : ''}` }]
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException
+    const says = `${fromHome(folder)}, set by ${notesVault.from}, can't be read: ${code}`
+    return [{ name: 'notes', state: 'lacking', says, remedy: 'Correct it: mulligan config set notes.vault /path/to/notes' }]
   }
 }
 
