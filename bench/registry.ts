@@ -19,5 +19,6 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   'session-memory': () => import('./session-memory.ts'),
   sandbox: () => import('./sandbox.ts'),
   'mcp-proxy': () => import('./mcp-proxy/bench.ts'),
+  notes: () => import('./notes.ts'),
   questions: () => import('./questions.ts'),
 }

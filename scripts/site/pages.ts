@@ -35,6 +35,7 @@ export const SECTIONS: readonly Section[] = [
       'docs/repair.md',
       'docs/mcp.md',
       'docs/editors.md',
+      'docs/assistant.md',
       'docs/telemetry.md',
     ],
   },
