@@ -30,5 +30,10 @@ export async function openNotes(
     return undefined
   })
   if (!assistant) return { ...NONE, problem: `${notesVault.from} sets notes.vault, and @mulligan/assistant is not installed` }
-  return assistant.notesTools({ vault: toHome(notesVault.value, env), indexes: join(openDataDir(env).dir, 'notes'), changes, trustPresent: byHand })
+  return assistant.notesTools({
+    vault: toHome(notesVault.value, env),
+    indexes: join(openDataDir(env).dir, 'notes'),
+    changes,
+    trustPresent: byHand,
+  })
 }

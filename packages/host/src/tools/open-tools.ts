@@ -119,7 +119,11 @@ export async function openTools(
 }
 
 /** Describes everything that was left out, a line each, safe for a terminal. */
-export const leftOutTexts = ({ problems, leftOut, missing }: Pick<WorkspaceTools, 'problems' | 'leftOut' | 'missing'>): readonly string[] => [
+export const leftOutTexts = ({
+  problems,
+  leftOut,
+  missing,
+}: Pick<WorkspaceTools, 'problems' | 'leftOut' | 'missing'>): readonly string[] => [
   ...(missing === undefined ? [] : [oneLine(missing, 400)]),
   ...problems.map(problemText),
   ...leftOut.map(leftOutText),
