@@ -21,8 +21,8 @@ export default defineConfig({
         'host',
         'acp',
         'assistant',
+        'server',
         'eval',
-        'assistant',
         'mcp',
       ].map((name) => ({
         find: new RegExp(`^@mulligan/${name}$`),

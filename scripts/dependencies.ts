@@ -17,8 +17,9 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   assistant: ['core', 'tools'],
   host: ['repair', 'core', 'sandbox', 'tools', 'agent', 'mcp', 'assistant'],
   acp: ['core', 'tools', 'agent', 'mcp', 'host'],
+  server: ['core', 'tools', 'agent', 'host'],
   eval: ['repair', 'core', 'sandbox', 'tools', 'agent', 'host'],
-  cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'mcp', 'assistant', 'host', 'acp', 'eval', 'testing'],
+  cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'mcp', 'assistant', 'host', 'acp', 'server', 'eval', 'testing'],
 }
 /** Entry points besides the main one, and the packages that may use them. */
 const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
@@ -31,6 +32,7 @@ const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
     'mcp',
     'host',
     'acp',
+    'server',
     'eval',
     'cli',
     'langchain',
@@ -38,8 +40,8 @@ const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
     'mastra',
   ],
   '@mulligan/core/adapter': ['langchain', 'openai-agents', 'mastra', 'ai-sdk'],
-  '@mulligan/host/light': ['acp', 'eval', 'cli'],
-  '@mulligan/host/parts': ['acp', 'eval', 'cli'],
+  '@mulligan/host/light': ['acp', 'server', 'eval', 'cli'],
+  '@mulligan/host/parts': ['acp', 'server', 'eval', 'cli'],
 }
 /** Packages that run without Node. */
 const NO_NODE = ['repair', 'core', 'ai-sdk', 'langchain', 'openai-agents', 'mastra']

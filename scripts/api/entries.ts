@@ -13,6 +13,7 @@ export const ENTRIES = [
   'host',
   'acp',
   'assistant',
+  'server',
   'eval',
   'tools',
   'sandbox',

@@ -172,7 +172,10 @@ describe.each([
 
   it('every package with its declarations, and what they are used in', async () => {
     const [plain, withSdk] = [
-      ['mulligan', ...['repair', 'core', 'sandbox', 'tools', 'agent', 'host', 'eval', 'testing'].map((one) => `@mulligan/${one}`)],
+      [
+        'mulligan',
+        ...['repair', 'core', 'sandbox', 'tools', 'agent', 'host', 'server', 'eval', 'testing'].map((one) => `@mulligan/${one}`),
+      ],
       ['@mulligan/ai-sdk'],
     ]
     project.write('plain.mts', exported(plain))

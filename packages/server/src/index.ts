@@ -1,0 +1,2 @@
+/** Serves sessions over HTTP: turns, durable events, approvals that wait. */
+export type { Approval, Session, SessionStatus, Turn } from './types.ts'
