@@ -9,7 +9,7 @@ import type { TurnOutcome } from './outcome.ts'
 import { finishRewind, type RewindOptions, type RewindReport, rewind, rewindNews, UnknownTurn } from './rewinds.ts'
 import { currentOf } from './rewound.ts'
 import { newSessionId, sessionTitle } from './session-id.ts'
-import type { Store, TurnRow } from './store/store.ts'
+import { isOpen, type SessionRow, type Store, type TurnRow } from './store/store.ts'
 import { createTasks, type Inherited, type Worker } from './tasks/run-task.ts'
 import type { RunningTurns } from './tasks/running-turn.ts'
 import { taskTool } from './tasks/task-tool.ts'
@@ -48,10 +48,15 @@ export interface Agent {
   /** Runs one turn. Never throws because of a model, tool or server. @throws UnknownSession */
   readonly run: (options: RunOptions) => Promise<TurnOutcome>
   /**
-   * Resumes the session's last turn after the process that ran it has ended. Returns undefined if the turn was finished. @throws
-   * UnknownSession
+   * Resumes the session's last turn after the process that ran it has ended, or its questions were answered. Returns undefined if the
+   * turn was finished. @throws UnknownSession, SessionBusy
    */
   readonly resume: (sessionId: string, options?: ResumeOptions) => Promise<TurnOutcome | undefined>
+  /**
+   * Ends the session's last turn if it waits for answers or its process has ended: each open call gets a result. Returns undefined if the
+   * turn was finished. @throws UnknownSession, SessionBusy
+   */
+  readonly cancel: (sessionId: string, options?: { readonly takeOver?: boolean }) => Promise<TurnOutcome | undefined>
   /**
    * Replaces everything before the latest steps with a digest, between two turns. A turn does so by itself when its context is nearly
    * full. @returns undefined if nothing would be gained. @throws UnknownSession, SessionBusy
@@ -123,10 +128,10 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     const id = sessionId ?? newSessionId()
     const isNew = sessionId === undefined
     if (isNew) await store.createSession({ id, cwd, title: sessionTitle(prompt) })
-    else await known(id)
+    else if ((await known(id)).title === '') await store.updateSession(id, { title: sessionTitle(prompt) })
     return exclusively(id, takeOver, async () => {
       const last = isNew ? undefined : await store.lastTurn(id)
-      if (last?.status === 'running') await close(last, await emitter(id, last.id))
+      if (last && isOpen(last)) await close(last, await emitter(id, last.id))
       if (last) await finishRewind({ store, files: given.files }, id, await emitter(id, last.id))
       const turnId = `${id}/${last ? numberOf(last) + 1 : 1}`
       const carries = { ...(mentions.length > 0 && { mentions }), ...(attached && { attached }), ...(untrusted && { untrusted }) }
@@ -147,17 +152,19 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     await known(sessionId)
     return exclusively(sessionId, takeOver, async () => {
       const last = await store.lastTurn(sessionId)
-      if (last?.status !== 'running') return undefined
+      if (!last || !isOpen(last)) return undefined
+      if (last.status === 'waiting') await store.unpark(sessionId, last.id)
       const emit = await emitter(sessionId, last.id)
       const opening = [{ type: 'turn.started', prompt: last.prompt, ...who, resumed: true } as const]
       return turn(sessionId, last.id, emit, signal, opening, await stored(sessionId), { again: 'resumed', steering })
     })
   }
 
-  async function closeLast(sessionId: string): Promise<TurnOutcome | undefined> {
-    const last = await store.lastTurn(sessionId)
-    if (last?.status !== 'running') return undefined
-    return exclusively(sessionId, false, async () => close(last, await emitter(sessionId, last.id)))
+  async function cancel(sessionId: string, { takeOver = false }: { readonly takeOver?: boolean } = {}): Promise<TurnOutcome | undefined> {
+    const { id } = await known(sessionId)
+    const last = await store.lastTurn(id)
+    if (!last || !isOpen(last)) return undefined
+    return exclusively(sessionId, takeOver, async () => close(last, await emitter(sessionId, last.id)))
   }
 
   async function compact(sessionId: string): Promise<CompactionReport | undefined> {
@@ -166,7 +173,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       const last = await store.lastTurn(sessionId)
       if (!last) return undefined
       const emit = await emitter(sessionId, last.id)
-      if (last.status === 'running') await close(last, emit)
+      if (isOpen(last)) await close(last, emit)
       const history = await conversation(sessionId)
       const compaction = await store.compaction(sessionId)
       const effective = effectiveModel()
@@ -190,7 +197,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       const last = await store.lastTurn(sessionId)
       if (!last) throw new UnknownTurn(`${sessionId}/1`)
       const emit = await emitter(sessionId, last.id)
-      if (last.status === 'running') await close(last, emit)
+      if (isOpen(last)) await close(last, emit)
       await finishRewind({ store, files: given.files }, sessionId, emit)
       return work(emit)
     })
@@ -200,9 +207,12 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   const conversation = async (sessionId: string): Promise<readonly Message[]> =>
     currentOf(await store.history(sessionId), await store.rewinds(sessionId))
 
-  /** Gives a result to each open call of a turn whose process ended. */
-  const close = async ({ id, sessionId }: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<TurnOutcome> =>
-    turn(sessionId, id, emit, AbortSignal.abort(), [], await stored(sessionId), { again: 'closing' })
+  /** Gives a result to each open call of a turn whose process ended, or that waits for answers. */
+  async function close({ id, sessionId, status }: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<TurnOutcome> {
+    if (status === 'waiting') await store.supersede(id)
+    const again = status === 'waiting' ? 'declined' : 'interrupted'
+    return turn(sessionId, id, emit, AbortSignal.abort(), [], await stored(sessionId), { again })
+  }
 
   /** Reads what a session contains. */
   const stored = async (sessionId: string): Promise<Stored> => ({
@@ -222,13 +232,17 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     signal: AbortSignal,
     opening: readonly TurnEvent[],
     { history: all, rewinds, compaction }: Stored,
-    { again, steering }: { readonly again?: 'resumed' | 'closing'; readonly steering?: RunOptions['steering'] } = {},
+    {
+      again,
+      steering,
+    }: { readonly again?: 'resumed' | NonNullable<TurnContext['closing']>; readonly steering?: RunOptions['steering'] } = {},
   ): Promise<TurnOutcome> {
     const isMine = (message: Message): boolean => message.turnId === turnId && !(isUser(message) && message.step === undefined)
     const mine = all.filter(isMine)
     const others = all.filter((message) => !isMine(message))
     const history = currentOf(others, rewinds)
     const past = again ? await store.events({ sessionId, turnId }) : []
+    const approvals = again ? await store.approvals({ turnId }) : []
     const journal = await store.journal(turnId, mine)
     const indeterminate = [...(inherited.indeterminate ?? []), ...(await indeterminateCalls(store, sessionId, others))]
     for (const event of opening) await emit(event)
@@ -249,8 +263,9 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       indeterminate,
       steering,
       ...before(past, mine),
-      closing: again === 'closing',
-      closedTasks: again === 'closing' && tasks ? await tasks.close(turnId, mine) : [],
+      ...(again && again !== 'resumed' && { closing: again }),
+      closedTasks: again && again !== 'resumed' && tasks ? await tasks.close(turnId, mine) : [],
+      approvals,
       approve: given.approve ?? (async () => ({ answer: 'nobody' })),
       emit,
       signal,
@@ -283,8 +298,10 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   }
 
   /** Checks that the session exists. @throws UnknownSession */
-  async function known(sessionId: string): Promise<void> {
-    if (!(await store.session(sessionId))) throw new UnknownSession(sessionId)
+  async function known(sessionId: string): Promise<SessionRow> {
+    const row = await store.session(sessionId)
+    if (!row) throw new UnknownSession(sessionId)
+    return row
   }
 
   /** Runs `work` while holding the session: one turn of a session at a time, across processes. @throws SessionBusy */
@@ -298,7 +315,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     }
   }
 
-  return { run, resume, compact, rewind: rewindTo, closeLast }
+  return { run, resume, cancel, compact, rewind: rewindTo, closeLast: cancel }
 }
 
 /** What a session contains, apart from the state of its turns. */

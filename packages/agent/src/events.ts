@@ -68,6 +68,8 @@ export type TurnEvent =
       readonly reopen?: Reopen
       readonly resumed: boolean
     }
+  /** The turn is parked until these questions are answered. It goes on with `turn.started`, `resumed`. */
+  | { readonly type: 'turn.waiting'; readonly approvals: readonly string[] }
   | { readonly type: 'turn.ended'; readonly outcome: Omit<TurnOutcome, 'calls'> }
   /** The person's message joined the running turn before the request of this step. */
   | { readonly type: 'turn.steered'; readonly messageId: string; readonly step: number; readonly text: string }

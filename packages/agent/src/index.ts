@@ -18,6 +18,7 @@ export { isPostgresUrl, type OpenStoreOptions, openStore } from './store/open.ts
 export { NoStore, repairStore, type StoreRepair } from './store/repair.ts'
 export * from './store/store.ts'
 export { TASK } from './tasks/task-result.ts'
+export { type ApprovalKind, hashOf, type ParkedCall, type Parking, type StoredAnswer } from './turn/parked.ts'
 export { type PromptOptions, systemPrompt } from './turn/prompt.ts'
 export type { Steer } from './turn/steering.ts'
 export { promptBudget } from './turn/tool-selection/choose.ts'

@@ -6,6 +6,7 @@ import type { Message } from './history/message.ts'
 import type { AgentModel } from './model/model.ts'
 import type { RecordedFiles } from './rewinds.ts'
 import type { Store } from './store/store.ts'
+import type { Parking, StoredAnswer } from './turn/parked.ts'
 
 /** A file with instructions: `AGENTS.md`. */
 export interface Instructions {
@@ -42,6 +43,12 @@ export interface TaskAgent {
   readonly changes: boolean
 }
 
+/**
+ * Decides on a call. @param given the answer of a person to the same question, if the turn was parked for it. @returns the question, to park
+ * the turn until it is answered
+ */
+export type Approve = (request: ApprovalRequest, signal: AbortSignal, given?: StoredAnswer) => Promise<ApprovalDecision | Parking>
+
 export interface AgentOptions {
   readonly model: AgentModel
   /** The tools; a function is called at the start of each turn. */
@@ -50,7 +57,7 @@ export interface AgentOptions {
   /** The workspace folder, given to the model and stored with the session. */
   readonly cwd: string
   /** Asks the person for approval. Default: nobody can be asked. */
-  readonly approve?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>
+  readonly approve?: Approve
   readonly policy?: Policy
   /** The role: its task, and which of the tools it has. Default: all of them. */
   readonly role?: Role

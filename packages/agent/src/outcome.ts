@@ -3,8 +3,11 @@ import type { CallRecord, Effect } from '@mulligan/core'
 import type { Status } from '@mulligan/core/executor'
 import type { StoppedBy, Usage } from './history/message.ts'
 
-/** The status of a turn. `interrupted`: the process ended in the middle of the turn; this status occurs only in the store. */
-export type TurnStatus = 'answered' | 'failed' | 'stopped' | 'needs_approval' | 'cancelled' | 'interrupted'
+/**
+ * The status of a turn. `interrupted`: the process ended in the middle of the turn; this status occurs only in the store. `waiting`: it is
+ * parked until a person answers, and can then be resumed.
+ */
+export type TurnStatus = 'answered' | 'failed' | 'stopped' | 'needs_approval' | 'cancelled' | 'interrupted' | 'waiting'
 
 export interface LedgerEntry {
   readonly callId: string

@@ -3,7 +3,7 @@ import type { FileConflict, RewindScope, TurnEvent } from './events.ts'
 import type { Message } from './history/message.ts'
 import { currentOf, rewindNote, takenBack, turnNumber, unfinished, unrecordedEffects } from './rewound.ts'
 import { newSessionId } from './session-id.ts'
-import type { Store } from './store/store.ts'
+import { isOpen, type Store } from './store/store.ts'
 
 /** The recorded changes to files, which a rewind undoes. */
 export interface RecordedFiles {
@@ -143,7 +143,7 @@ export async function branchSession(store: Store, sessionId: string, { before }:
   const current = currentOf(await store.history(sessionId), await store.rewinds(sessionId))
   const ids = turnsOf(current)
   const turns = (before === undefined ? ids : ids.slice(0, Math.max(0, ids.indexOf(before)))).filter(
-    (turn) => turn !== last?.id || last.status !== 'running',
+    (turn) => turn !== last?.id || !isOpen(last),
   )
   if (turns.length === 0) throw new UnknownTurn(before ?? `${sessionId}/1`)
   const id = newSessionId()

@@ -1,5 +1,5 @@
 /** Session ids. */
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 
 /** Returns a new session id, which sorts by time and is easy to type: `20261121-2330-k3f9x2`. */
 export function newSessionId(): string {
@@ -8,6 +8,9 @@ export function newSessionId(): string {
     .toString(36)
     .padStart(6, '0')}`
 }
+
+/** Returns a new id of a question to a person. It can't be guessed, and is short enough to type the beginning of. */
+export const newApprovalId = (): string => randomBytes(9).toString('hex')
 
 const TITLE = 60
 

@@ -91,6 +91,7 @@ const OF_STATUS: Readonly<Record<TurnStatus, number>> = {
   interrupted: EXIT.failed,
   stopped: EXIT.stopped,
   needs_approval: EXIT.needsApproval,
+  waiting: EXIT.needsApproval,
   cancelled: EXIT.cancelled,
 }
 

@@ -12,7 +12,7 @@ import * as refuse from './turn/refusals.ts'
 const READ_FROM_OUTSIDE = 'this session has read content from outside, which may have asked for this'
 const READ_SECRETS = 'this session has asked for a file with keys or passwords, and this leaves the machine'
 
-const ANSWERS = new Set<unknown>(['once', 'session', 'always', 'no', 'timeout', 'nobody'])
+const ANSWERS = new Set<unknown>(['once', 'session', 'always', 'no', 'timeout', 'nobody', 'superseded'])
 
 /**
  * @param isNamed whether a person has named this secret file themselves

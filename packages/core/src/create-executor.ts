@@ -154,7 +154,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (grants(answer)) return { kind: 'ready', call }
     inFlight.delete(call.id)
     const unattended = answer === 'nobody' ? (noSecrets(call) ?? askModel(call)) : undefined
-    return refused(call, cancelled() ?? unattended ?? refuse.denied(answer, reason))
+    // The turn of a question that another message superseded is closed, which is not why the call was refused.
+    const stopped = answer === 'superseded' ? undefined : cancelled()
+    return refused(call, stopped ?? unattended ?? refuse.denied(answer, reason))
   }
 
   async function execute(call: PreparedCall): Promise<CallRecord> {
@@ -259,11 +261,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const apply: Executor['apply'] = ({ call, request, ran }, decision) =>
     inOrder(async () => {
       const { answer, reason } = resolve(call, request, decision)
-      if (signal?.aborted) return discard(call, request.changes, refuse.cancelled(), ran)
+      if (signal?.aborted && answer !== 'superseded') return discard(call, request.changes, refuse.cancelled(), ran)
       if (grants(answer)) return keep(call, request.changes, ran)
       const unmeant = answer === 'nobody' ? askModel(call) : undefined
       return discard(call, request.changes, unmeant ?? refuse.denied(answer, reason), ran)
     })
+
+  const park: Executor['park'] = async ({ call, request }) => {
+    await toolOf(call)?.layer?.park?.(request.changes).catch(logged(call))
+  }
 
   async function keep(call: PreparedCall, changes: ProposedChanges, ran: HeldCall['ran']): Promise<CallRecord> {
     try {
@@ -291,6 +297,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     execute,
     perform,
     apply,
+    park,
     settle: (call, result, attempts = 0) => finish(withResolvedName(call), result, { attempts }),
     replay,
     isIdempotent: (call) => toolOf(call)?.idempotent === true,

@@ -7,8 +7,11 @@ import type { Effect } from './tool.ts'
 
 /** A person's (or policy's) answer. */
 export interface ApprovalDecision {
-  /** `timeout` and `nobody` are not denials: the call may be asked about again. */
-  readonly answer: 'once' | 'session' | 'always' | 'no' | 'timeout' | 'nobody'
+  /**
+   * `timeout` and `nobody` are not denials: the call may be asked about again. `superseded`: the person sent another message instead of
+   * answering.
+   */
+  readonly answer: 'once' | 'session' | 'always' | 'no' | 'timeout' | 'nobody' | 'superseded'
   /** A reason, passed on to the model. */
   readonly reason?: string
 }

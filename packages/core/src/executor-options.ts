@@ -79,6 +79,8 @@ export interface Executor {
   readonly isIdempotent: (call: Pick<PreparedCall, 'tool'>) => boolean
   /** Applies a person's answer about the changes a call made on its layer. */
   readonly apply: (held: HeldCall, decision: ApprovalDecision) => Promise<CallRecord>
+  /** Stores the changes of a call on its layer, so that the decision about them can come after this process has ended. Never throws. */
+  readonly park: (held: HeldCall) => Promise<void>
   /** Records an outcome that was determined some other way, e.g. for a call cut off by a crash. `attempts`: executions, default 0. */
   readonly settle: (call: PreparedCall, result: ToolResult, attempts?: number) => Promise<CallRecord>
   /**

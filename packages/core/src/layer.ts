@@ -33,4 +33,6 @@ export interface LayerUse<Input = never> {
    */
   readonly keep: (changes: ProposedChanges, callId: string) => Promise<readonly string[]>
   readonly discard: (changes: ProposedChanges) => Promise<void>
+  /** Stores the changes, so that another process can keep or discard them. If absent, they end with this process. */
+  readonly park?: (changes: ProposedChanges) => Promise<void>
 }

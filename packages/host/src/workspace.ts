@@ -11,6 +11,7 @@ import { projectSkills } from './agents/skills.ts'
 import { taskAgents } from './agents/tasks.ts'
 import type { AskApproval } from './approval/approve.ts'
 import { openApproval } from './approval/open.ts'
+import { sessionRules } from './approval/stored.ts'
 import { type Choice, type ChoiceFlags, choose } from './choice/choice.ts'
 import { type Wanted, withheldText } from './choice/trust-question.ts'
 import type { Ask } from './common/ask.ts'
@@ -35,6 +36,8 @@ export interface Ports {
   readonly onEvent?: ((event: AgentEvent) => void) | undefined
   /** Decides on a call that the policy asks about. */
   readonly approve?: AskApproval | undefined
+  /** Without `approve`: whether a question parks the turn, with status `waiting`, until its answer is in the store. Default: false. */
+  readonly park?: boolean | undefined
   /** Answers the model's own questions, the tool `ask_user`. */
   readonly answer?: AskUser | undefined
   /** Decides whether the folder's own tools and settings count. A yes is stored. */
@@ -59,6 +62,8 @@ export interface WorkspaceOptions extends Ports {
   readonly yes?: boolean | undefined
   /** Whether the model is given the project's `AGENTS.md`. Default: true. */
   readonly agentsMd?: boolean | undefined
+  /** The store, which stays open when the workspace is closed. Default: the user's. */
+  readonly store?: Store | undefined
   /** The session to continue. Default: a new one. @throws UsageError */
   readonly session?: string | ((store: Store) => Promise<string | undefined>) | undefined
   /** MCP servers of this workspace alone, by name. A configured one of the same name counts instead. */
@@ -117,12 +122,13 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const env = { ...options.env }
   const cwd = realFolder(options.cwd)
   const data = openDataDir(env)
-  const store = await openStoreAt(data, env, (text) => options.report?.({ kind: 'store', text: oneLine(text, 800) }))
+  const shared = options.store
+  const store = shared ?? (await openStoreAt(data, env, (text) => options.report?.({ kind: 'store', text: oneLine(text, 800) })))
   try {
     const session = typeof options.session === 'function' ? await options.session(store) : options.session
     return await openIn({ cwd, env, data, store, session, options })
   } catch (error) {
-    await store.close()
+    if (!shared) await store.close()
     throw error
   }
 }
@@ -167,9 +173,22 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
   for (const problem of [...leftOutTexts(openedTools), ...told.map(({ file, error }) => oneLine(`${file}: ${error}`, 400))])
     say('left-out')(`Left out: ${problem}`)
 
+  // What a person has allowed for the session in answers from the store.
+  const remembered = session === undefined ? [] : await sessionRules(store, session)
+
   function agent({ settings, named, agents, configured }: Choice = choice): Agent {
     for (const warning of unknownTools([named], settings, openedTools.tools)) say('unknown-name')(warning)
-    const approval = openApproval({ settings, cwd, env, tools: openedTools.tools, yes, ask: options.approve, tell: say('approval') })
+    const approval = openApproval({
+      settings,
+      cwd,
+      env,
+      tools: openedTools.tools,
+      yes,
+      ask: options.approve,
+      park: options.park === true,
+      remembered,
+      tell: say('approval'),
+    })
     return createAgent({
       model: configured.model,
       tools: () => openedTools.tools,
@@ -203,7 +222,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
   const close = async (): Promise<void> => {
     await openedTools.close()
     await telemetry?.close()
-    await store.close()
+    if (!options.store) await store.close()
   }
   return {
     ...{ cwd, data, sessions: store, session: goesOn, yes, choice, agent, close },

@@ -5,9 +5,10 @@ import type { Enforcement, OpenBackend, OpenRequest } from './backend.ts'
 import { autoOrder, openBackend, type Probe, probeAll } from './choose.ts'
 import { BACKENDS, type BackendName, type Command, type Completed, type Removed, type Running, resultOf, SandboxError } from './command.ts'
 import { createFolders, sweepFolders } from './folders.ts'
+import { listLayers } from './layer/changed.ts'
 import type { PrivateLayer } from './layer/keep-private.ts'
 import { createLayers, type LayerRun } from './layer/layers.ts'
-import type { Layer, LayerOptions, LayerSupport } from './layer/types.ts'
+import type { Layer, LayerOptions, LayerSupport, WaitingLayer } from './layer/types.ts'
 import { type Limits, limitsOf } from './limits.ts'
 import { findShell, lineOf, prepare } from './run/prepare.ts'
 import { start } from './run/run.ts'
@@ -76,6 +77,8 @@ export interface Sandbox {
    * @throws LayerError if layers are not available
    */
   readonly openLayer: (options?: LayerOptions) => Promise<Layer>
+  /** Returns the layer of an earlier process that waits for a decision; undefined if it was discarded. */
+  readonly waitingLayer: (id: string) => Promise<WaitingLayer | undefined>
   /** Opens a session's private layer, which contains its changes to ignored files. */
   readonly privateLayer: (options?: Pick<LayerOptions, 'session' | 'masks'>) => Promise<PrivateLayer>
   /** Ends all commands and removes the sandbox's own folders, including all layers except those waiting for a decision. */
@@ -238,6 +241,7 @@ function over(backend: OpenBackend, { request, folders, again }: Asked, options:
     start: (command) => beginOpen(command, command.timeout),
     layers: layers.support,
     openLayer: layers.open,
+    waitingLayer: async (id) => (await listLayers(options)).waiting.find((one) => one.id === id && one.workspace === view.workspace),
     privateLayer: layers.privateLayer,
     close: () => {
       closing ??= close()

@@ -1,2 +1,3 @@
 /** Serves sessions over HTTP: turns, durable events, approvals that wait. */
-export type { Approval, Session, SessionStatus, Turn } from './types.ts'
+export type { Approval, Session, SessionStatus, Turn } from './contract.ts'
+export { DEFAULT_PORT, type ServeOptions, type Server, serve } from './serve.ts'

@@ -63,6 +63,16 @@ export async function claimSession(
   return taken ?? { busy: 'another process' }
 }
 
+/** Returns who has claimed a session, if that process is alive. */
+export async function liveOwner({ all, host, now }: Pick<Driver, 'all' | 'host' | 'now'>, sessionId: string): Promise<string | undefined> {
+  const [row] = await all<{ owner: string | null; leased: number | boolean }>(
+    `SELECT owner, lease_until > ${now} AS leased FROM sessions WHERE id = ?`,
+    sessionId,
+  )
+  if (!row || row.owner === null || !isAlive(row.owner, Boolean(row.leased), host)) return undefined
+  return ownerText(row.owner, host)
+}
+
 interface Owner {
   readonly pid: number
   /** Start time of its process in system units; empty if unavailable. */

@@ -7,7 +7,7 @@ import { type LoggedStep, strictJournal } from '../journal/strict.ts'
 import { currentCompaction, isRewind } from '../rewound.ts'
 import { joinHistory } from './log.ts'
 import { matches } from './search.ts'
-import type { SessionRow, Store, TurnRow } from './store.ts'
+import { type ApprovalRow, isOpen, type SessionRow, type Store, type TurnRow } from './store.ts'
 
 interface Kept {
   row: SessionRow
@@ -30,22 +30,32 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
   const claims = new Map<string, symbol>()
   const logs = new Map<string, LoggedStep[]>()
   const values = new Map<string, Map<string, unknown>>()
+  const approvals = new Map<string, ApprovalRow>()
+  const requests = new Map<string, { readonly fingerprint: string; readonly response?: string }>()
+  const setTurn = (sessionId: string, turnId: string, changes: Partial<TurnRow>): void => {
+    const turn = get(sessionId).turns.get(turnId)
+    if (turn) get(sessionId).turns.set(turnId, { ...turn, ...changes })
+  }
   const get = (id: string): Kept => {
     const found = kept.get(id)
     if (!found) throw new RangeError(`no session ${id}`)
     return found
   }
   return {
-    createSession: async ({ id, cwd, title }) => {
+    createSession: async ({ id, cwd, title, settings }) => {
       const now = Date.now()
       kept.set(id, {
-        row: { id, cwd, title, createdAt: now, updatedAt: now, turns: 0 },
+        row: { id, cwd, title, createdAt: now, updatedAt: now, turns: 0, ...(settings && { settings }) },
         turns: new Map(),
         messages: new Map(),
         calls: new Map(),
         events: [],
         answers: new Map(),
       })
+    },
+    updateSession: async (id, changes) => {
+      const session = get(id)
+      session.row = { ...session.row, ...changes }
     },
     session: async (id) => kept.get(id)?.row,
     sessions: async ({ cwd, idPrefix = '', before = Number.POSITIVE_INFINITY, search = '', limit = 50 } = {}) =>
@@ -67,6 +77,7 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
       if (claims.has(id)) return { busy: 'this process' }
       for (const one of [...kept.keys()].filter((key) => key === id || key.startsWith(`${id}/`))) {
         for (const turnId of kept.get(one)?.turns.keys() ?? []) for (const journals of [logs, values]) journals.delete(turnId)
+        for (const row of approvals.values()) if (row.sessionId === one) approvals.delete(row.id)
         kept.delete(one)
       }
       return {}
@@ -81,17 +92,52 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
         },
       }
     },
+    claimed: async (id) => (claims.has(id) ? 'this process' : undefined),
     startTurn: async (turn, message) => {
       const session = get(turn.sessionId)
       if (session.turns.has(turn.id)) throw new RangeError(`there is a turn ${turn.id}`)
-      session.turns.set(turn.id, { ...turn, status: 'running' })
+      session.turns.set(turn.id, { ...turn, status: 'running', startedAt: Date.now() })
       session.messages.set(message.id, message)
       session.row = { ...session.row, updatedAt: Date.now(), turns: session.turns.size }
     },
     endTurn: async ({ sessionId, turnId, status, answer }) => {
       get(sessionId).answers.set(turnId, answer)
-      const turn = get(sessionId).turns.get(turnId)
-      if (turn) get(sessionId).turns.set(turnId, { ...turn, status })
+      setTurn(sessionId, turnId, { status, answer, endedAt: Date.now() })
+    },
+    turns: async (sessionId) => [...get(sessionId).turns.values()],
+    openTurns: async () => [...kept.values()].filter(({ row }) => row.settings).flatMap(({ turns }) => [...turns.values()].filter(isOpen)),
+    park: async (sessionId, turnId, rows) => {
+      for (const row of rows) approvals.set(row.id, row)
+      setTurn(sessionId, turnId, { status: 'waiting' })
+    },
+    unpark: async (sessionId, turnId) => setTurn(sessionId, turnId, { status: 'running' }),
+    approvals: async ({ sessionId, turnId, status, limit = 1000 } = {}) =>
+      [...approvals.values()]
+        .filter((one) => sessionId === undefined || one.sessionId === sessionId)
+        .filter((one) => (turnId === undefined || one.turnId === turnId) && (status === undefined || one.status === status))
+        .slice(0, limit),
+    approval: async (id) => approvals.get(id),
+    answer: async (id, answer) => {
+      const asked = approvals.get(id)
+      if (asked?.status !== 'pending') return false
+      approvals.set(id, { ...asked, status: 'answered', answer })
+      return true
+    },
+    supersede: async (turnId) => {
+      for (const one of approvals.values())
+        if (one.turnId === turnId && one.status === 'pending')
+          approvals.set(one.id, { ...one, status: 'answered', answer: { answer: 'superseded' } })
+    },
+    settled: async () => undefined,
+    reserve: async (key, fingerprint) => {
+      const known = requests.get(key)
+      if (!known) requests.set(key, { fingerprint })
+      return known
+    },
+    respond: async (key, response) => {
+      const known = requests.get(key)
+      if (response === undefined) requests.delete(key)
+      else if (known) requests.set(key, { ...known, response })
     },
     lastTurn: async (sessionId) => [...get(sessionId).turns.values()].at(-1),
     history: async (sessionId) => joinHistory([...get(sessionId).messages.values()], get(sessionId).calls),

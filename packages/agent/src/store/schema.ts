@@ -90,6 +90,15 @@ export const VERSIONS: readonly (readonly string[])[] = [
     `CREATE INDEX turns_by_session ON turns (session_id, seq)`,
     `CREATE INDEX log_compacted ON log (compacted, seq) WHERE compacted = 1`,
   ],
+  [
+    `ALTER TABLE sessions ADD COLUMN settings TEXT`,
+    `CREATE TABLE approvals (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session_id TEXT NOT NULL REFERENCES sessions (id), turn_id TEXT NOT NULL,
+       call_id TEXT NOT NULL, kind TEXT NOT NULL, hash TEXT NOT NULL, question TEXT NOT NULL, created_at INTEGER NOT NULL, status TEXT NOT NULL, answer TEXT)`,
+    `CREATE INDEX approvals_by_session ON approvals (session_id, seq)`,
+    `CREATE INDEX approvals_pending ON approvals (seq) WHERE status = 'pending'`,
+    `CREATE INDEX turns_open ON turns (session_id) WHERE status IN ('running', 'waiting')`,
+    `CREATE TABLE requests (key TEXT NOT NULL PRIMARY KEY, fingerprint TEXT NOT NULL, response TEXT, at INTEGER NOT NULL)`,
+  ],
 ]
 
 /** Translates a statement for PostgreSQL: 64-bit numbers, and byte-wise text comparison as in SQLite. */

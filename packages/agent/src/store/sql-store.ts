@@ -4,7 +4,8 @@
  */
 import { recordedJournal } from '../journal/journal.ts'
 import { currentCompaction, isRewind } from '../rewound.ts'
-import { type ClaimWrites, claimOf, claimSession, LEASE, RENEW_EVERY } from './claim.ts'
+import { storedApprovals } from './approvals.ts'
+import { type ClaimWrites, claimOf, claimSession, LEASE, liveOwner, RENEW_EVERY } from './claim.ts'
 import type { Driver, SessionWrite, Value } from './driver.ts'
 import {
   callEntry,
@@ -15,6 +16,7 @@ import {
   type Kind,
   type LogRow,
   messageEntry,
+  readJson,
   sessionOf,
   stepEntry,
   wholeEvents,
@@ -56,6 +58,17 @@ export function sqlStore(driver: Driver): Store {
     const rows = await read<LogRow>(`${ROWS_OF} WHERE sessions.id = ? AND compacted = 1 ORDER BY seq`, sessionId)
     return entriesOf(sessionId, rows, ['event']).events
   }
+
+  const sessionRows = async (sql: string, ...parameters: readonly Value[]): Promise<readonly SessionRow[]> =>
+    (await read<SessionRow & { readonly settings: string | null }>(sql, ...parameters)).map(({ settings, ...row }) => ({
+      ...row,
+      ...(settings !== null && { settings: readJson<Record<string, unknown>>(settings) ?? {} }),
+    }))
+
+  const turnRows = async (sql: string, ...parameters: readonly Value[]): Promise<readonly TurnRow[]> =>
+    (await read<TurnRow & { readonly endedAt: number | null; readonly answer: string | null }>(sql, ...parameters)).map(
+      ({ endedAt, answer, ...row }) => ({ ...row, ...(endedAt !== null && { endedAt }), ...(answer !== null && { answer }) }),
+    )
 
   const written = (): Promise<void> =>
     queue.flush().catch((error: unknown) => {
@@ -115,12 +128,27 @@ export function sqlStore(driver: Driver): Store {
   }
 
   return {
-    createSession: async ({ id, cwd, title }) => {
-      const session = { id, cwd, title, at: Date.now() }
+    ...storedApprovals(driver, queue, read),
+    createSession: async ({ id, cwd, title, settings }) => {
+      const session = { id, cwd, title, at: Date.now(), settings: settings === undefined ? null : JSON.stringify(settings) }
       creation = { session, write: insertSession(driver, session, null) }
       queue.add(creation.write)
     },
-    session: async (id) => (await read<SessionRow>(`${SESSIONS} WHERE id = ?`, id))[0],
+    updateSession: async (id, { title, settings }) => {
+      const set = (column: string, value: string): SessionWrite => ({
+        sessionId: id,
+        sql: `UPDATE sessions SET ${column} = ? WHERE id = ?`,
+        parameters: [value, id],
+      })
+      await written()
+      // Not fenced: another process may run a turn of the session meanwhile.
+      for (const { sql, parameters } of [
+        ...(title === undefined ? [] : [set('title', title)]),
+        ...(settings === undefined ? [] : [set('settings', JSON.stringify(settings))]),
+      ])
+        await driver.all(sql, ...parameters)
+    },
+    session: async (id) => (await sessionRows(`${SESSIONS} WHERE id = ?`, id))[0],
     sessions: async ({ cwd, idPrefix = '', before, search = '', limit = 50 } = {}) => {
       const filters: readonly (readonly [string, readonly Value[]])[] = [
         ...(cwd === undefined ? [] : [['cwd = ?', [cwd]] as const]),
@@ -131,7 +159,7 @@ export function sqlStore(driver: Driver): Store {
         ...(idPrefix.includes('/') ? [] : [["id NOT LIKE '%/%'", []] as const]),
       ]
       const where = filters.map(([condition]) => condition).join(' AND ')
-      return read<SessionRow>(
+      return sessionRows(
         `${SESSIONS} WHERE ${where} ORDER BY updated_at DESC, id DESC LIMIT ?`,
         ...filters.flatMap(([, values]) => values),
         limit,
@@ -143,6 +171,7 @@ export function sqlStore(driver: Driver): Store {
     },
     deleteSession,
     claim: (sessionId, { takeOver } = {}) => claim(sessionId, takeOver),
+    claimed: (sessionId) => liveOwner(driver, sessionId),
     startTurn: async ({ id, sessionId, prompt, model }, message) => {
       const now = Date.now()
       queue.add(
@@ -165,9 +194,11 @@ export function sqlStore(driver: Driver): Store {
       driver.afterTurn()
     },
     lastTurn: async (sessionId) => {
-      const sql = 'SELECT id, session_id AS "sessionId", prompt, model, status FROM turns WHERE session_id = ? ORDER BY seq DESC LIMIT 1'
-      return (await read<TurnRow>(sql, sessionId))[0]
+      return (await turnRows(`${TURNS} WHERE session_id = ? ORDER BY seq DESC LIMIT 1`, sessionId))[0]
     },
+    turns: (sessionId) => turnRows(`${TURNS} WHERE session_id = ? ORDER BY seq`, sessionId),
+    openTurns: () =>
+      turnRows(`${TURNS} WHERE status IN ('running', 'waiting') AND session_id IN (SELECT id FROM sessions WHERE settings IS NOT NULL)`),
     history: async (sessionId) => {
       const { messages, calls } = await logOf(sessionId, ['message', 'call'])
       return joinHistory([...messages.values()], calls)
@@ -223,18 +254,22 @@ interface NewSession {
   readonly cwd: string
   readonly title: string
   readonly at: number
+  /** JSON. */
+  readonly settings: string | null
 }
 
 /** Creates a session. @param owner claims it too */
-const insertSession = ({ now }: Driver, { id, cwd, title, at }: NewSession, owner: string | null): SessionWrite => ({
+const insertSession = ({ now }: Driver, { id, cwd, title, at, settings }: NewSession, owner: string | null): SessionWrite => ({
   sessionId: id,
-  sql: `INSERT INTO sessions (id, cwd, title, created_at, updated_at, owner, lease_until, fence) VALUES (?, ?, ?, ?, ?, ?, ${now} + ${LEASE}, ?)`,
-  parameters: [id, cwd, title, at, at, owner, owner === null ? 0 : 1],
+  sql: `INSERT INTO sessions (id, cwd, title, created_at, updated_at, owner, lease_until, fence, settings) VALUES (?, ?, ?, ?, ?, ?, ${now} + ${LEASE}, ?, ?)`,
+  parameters: [id, cwd, title, at, at, owner, owner === null ? 0 : 1, settings],
   creates: true,
 })
 
 const ROWS_OF = `SELECT turn_id, body FROM sessions JOIN log ON ${OF_SESSION}`
-const SESSIONS = `SELECT id, cwd, title, created_at AS "createdAt", updated_at AS "updatedAt", (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns FROM sessions`
+const SESSIONS = `SELECT id, cwd, title, created_at AS "createdAt", updated_at AS "updatedAt", settings, (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns FROM sessions`
+
+const TURNS = `SELECT id, session_id AS "sessionId", prompt, model, status, answer, started_at AS "startedAt", ended_at AS "endedAt" FROM turns`
 
 /** Whether a session has a word. The whole conversation is not searched: its log also holds what tools have read. */
 const HAS_WORD = `(lower(title) LIKE ? ESCAPE '!' OR EXISTS (SELECT 1 FROM turns WHERE session_id = sessions.id
@@ -245,6 +280,7 @@ const likeOf = (word: string): string => `%${folded(word).replace(/[!%_]/g, '!$&
 const deletionOf = (id: string): readonly SessionWrite[] =>
   [
     `log WHERE seq IN (SELECT seq FROM sessions JOIN log ON ${OF_SESSION} WHERE id = ?)`,
+    'approvals WHERE session_id = ?',
     'turns WHERE session_id = ?',
     'sessions WHERE id = ?',
   ].map((rows) => ({
@@ -265,7 +301,7 @@ function branchOf({ now }: Driver, from: string, to: string, turns: readonly str
     FROM sessions JOIN log ON ${OF_SESSION} WHERE sessions.id = ? AND turn_id IN (${marks})`
   return [
     {
-      sql: `INSERT INTO sessions (id, cwd, title, created_at, updated_at, lease_until, fence) SELECT CAST(? AS TEXT), cwd, title, CAST(? AS BIGINT), CAST(? AS BIGINT), ${now}, 0 FROM sessions WHERE id = ?`,
+      sql: `INSERT INTO sessions (id, cwd, title, created_at, updated_at, lease_until, fence, settings) SELECT CAST(? AS TEXT), cwd, title, CAST(? AS BIGINT), CAST(? AS BIGINT), ${now}, 0, settings FROM sessions WHERE id = ?`,
       parameters: [to, at, at, from],
       creates: true as const,
     },

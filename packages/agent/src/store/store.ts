@@ -5,6 +5,7 @@ import type { Message, StoredMessage, UserMessage } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { TurnOutcome, TurnStatus } from '../outcome.ts'
 import type { RewindEvent } from '../rewound.ts'
+import type { ParkedCall, StoredAnswer } from '../turn/parked.ts'
 
 export interface SessionRow {
   readonly id: string
@@ -15,6 +16,8 @@ export interface SessionRow {
   readonly createdAt: number
   readonly updatedAt: number
   readonly turns: number
+  /** What the program that created it keeps with it. A server's sessions have some; its turns are resumed by any server on this store. */
+  readonly settings?: Readonly<Record<string, unknown>>
 }
 
 export interface SessionFilter {
@@ -36,6 +39,32 @@ export interface TurnRow {
   readonly prompt: string
   readonly model: string
   readonly status: TurnStatus | 'running'
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  readonly endedAt?: number
+  readonly answer?: string
+}
+
+/** Returns whether a turn has no outcome yet: it runs, its process has ended, or it waits for answers. */
+export const isOpen = ({ status }: Pick<TurnRow, 'status'>): boolean => status === 'running' || status === 'waiting'
+
+/** A question for which a turn is parked. */
+export interface ApprovalRow extends ParkedCall {
+  readonly id: string
+  readonly sessionId: string
+  readonly turnId: string
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly status: 'pending' | 'answered' | 'expired'
+  readonly answer?: StoredAnswer
+}
+
+export interface ApprovalFilter {
+  readonly sessionId?: string
+  readonly turnId?: string
+  readonly status?: ApprovalRow['status']
+  /** Default: 1000. */
+  readonly limit?: number
 }
 
 export type Claim = { readonly release: () => Promise<void> } | { readonly busy: string }
@@ -51,7 +80,8 @@ export class SessionTakenOver extends Error {
 }
 
 export interface Store {
-  readonly createSession: (session: { readonly id: string; readonly cwd: string; readonly title: string }) => Promise<void>
+  readonly createSession: (session: Pick<SessionRow, 'id' | 'cwd' | 'title' | 'settings'>) => Promise<void>
+  readonly updateSession: (id: string, changes: Partial<Pick<SessionRow, 'title' | 'settings'>>) => Promise<void>
   readonly session: (id: string) => Promise<SessionRow | undefined>
   /** Returns sessions, latest first. */
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
@@ -70,10 +100,38 @@ export interface Store {
    * @param options.takeOver also take it from a live process, e.g. one that is suspended. Default false
    */
   readonly claim: (sessionId: string, options?: { readonly takeOver?: boolean }) => Promise<Claim>
+  /** Returns who has claimed the session, if that process is alive. */
+  readonly claimed: (sessionId: string) => Promise<string | undefined>
   /** Starts a turn. @throws if a turn with this id exists */
-  readonly startTurn: (turn: Omit<TurnRow, 'status'>, message: UserMessage) => Promise<void>
+  readonly startTurn: (turn: Pick<TurnRow, 'id' | 'sessionId' | 'prompt' | 'model'>, message: UserMessage) => Promise<void>
   readonly endTurn: (outcome: Omit<TurnOutcome, 'calls'>) => Promise<void>
   readonly lastTurn: (sessionId: string) => Promise<TurnRow | undefined>
+  /** Returns the turns of a session in order. */
+  readonly turns: (sessionId: string) => Promise<readonly TurnRow[]>
+  /** Returns the last turns of sessions with settings that are open. */
+  readonly openTurns: () => Promise<readonly TurnRow[]>
+  /** Stores the questions of a turn and marks it as waiting, all or nothing. */
+  readonly park: (sessionId: string, turnId: string, approvals: readonly ApprovalRow[]) => Promise<void>
+  /** Marks a parked turn as running again. */
+  readonly unpark: (sessionId: string, turnId: string) => Promise<void>
+  /** Returns questions, oldest first. */
+  readonly approvals: (filter?: ApprovalFilter) => Promise<readonly ApprovalRow[]>
+  readonly approval: (id: string) => Promise<ApprovalRow | undefined>
+  /**
+   * Answers a question; the first answer wins. @returns false if it is answered already, or its turn no longer waits
+   */
+  readonly answer: (id: string, answer: StoredAnswer) => Promise<boolean>
+  /** Answers the pending questions of a turn with `superseded`. */
+  readonly supersede: (turnId: string) => Promise<void>
+  /** Resolves when everything stored so far of this session is committed. @throws what kept it from being written */
+  readonly settled: (sessionId: string) => Promise<void>
+  /**
+   * Reserves a key for a request that must have one effect only, or returns what is known of the earlier request with this key.
+   * `response` is absent while that one is not finished. Keys are kept for a day.
+   */
+  readonly reserve: (key: string, fingerprint: string) => Promise<{ readonly fingerprint: string; readonly response?: string } | undefined>
+  /** Stores the response to the request with this key; `undefined` frees the key. */
+  readonly respond: (key: string, response: string | undefined) => Promise<void>
   /** Returns the whole conversation in order; calls without an outcome are missing from their results. */
   readonly history: (sessionId: string) => Promise<readonly Message[]>
   /** Saves a message. Idempotent by the message's id. */

@@ -33,7 +33,11 @@ export function createTasks(given: AgentOptions, open: (options: AgentOptions, i
       {
         ...rest,
         ...{ role: within(agent.role, given.role), limits, onEvent },
-        approve: (request, signal) => turn.approve({ ...request, agent: agent.role.name }, signal),
+        approve: async (request, signal) => {
+          const decision = await turn.approve({ ...request, agent: agent.role.name }, signal)
+          // A task runs inside a step of its turn, which can't be unwound there.
+          return 'question' in decision ? { answer: 'nobody' } : decision
+        },
       },
       { untrusted, secret, indeterminate: indeterminate.calls },
     )

@@ -2,7 +2,7 @@
 import type { Limits } from '@mulligan/core'
 import { NOTHING_SPENT, type Spent, spend, type TurnState } from '@mulligan/core/executor'
 import type { TurnEvent } from '../events.ts'
-import type { AgentOptions } from '../options.ts'
+import type { Approve } from '../options.ts'
 
 export interface RunningTurn {
   /** Reserves limits for a task. @returns undefined if there are not enough requests left */
@@ -11,7 +11,7 @@ export interface RunningTurn {
   readonly use: (callId: string, used: Spent) => void
   readonly state: () => TurnState
   readonly signal: AbortSignal
-  readonly approve: NonNullable<AgentOptions['approve']>
+  readonly approve: Approve
   readonly emit: (event: TurnEvent) => Promise<void>
 }
 

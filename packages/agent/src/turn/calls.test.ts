@@ -45,6 +45,7 @@ async function run(message: AssistantMessage, tools: readonly Tool[], { options,
   })
   const records = await runCalls(message, {
     approve: async () => ({ answer: 'nobody' }),
+    answerTo: () => undefined,
     signal: new AbortController().signal,
     begun: new Map(),
     ...context,

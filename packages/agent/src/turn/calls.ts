@@ -6,6 +6,7 @@ import { type ApprovalDecision, type ApprovalRequest, type CallRecord, type Effe
 import type { ParsedCall, Prepared } from '@mulligan/core/executor'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
+import { type ApprovalKind, hashOf, type ParkedCall, type Parking, type StoredAnswer, TurnParked } from './parked.ts'
 import type { RecordedCalls } from './recorded-calls.ts'
 
 /** Maximum number of reads of one reply that run in parallel. */
@@ -17,7 +18,9 @@ const SECOND_ATTEMPT = 2
 export interface CallContext {
   readonly journal: Journal
   readonly calls: RecordedCalls
-  readonly approve: (request: ApprovalRequest) => Promise<ApprovalDecision>
+  readonly approve: (request: ApprovalRequest, given?: StoredAnswer) => Promise<ApprovalDecision | Parking>
+  /** Returns the stored answer to this question. */
+  readonly answerTo: (callId: string, kind: ApprovalKind, hash: string) => StoredAnswer | undefined
   /** Aborted when the turn is stopped. */
   readonly signal: AbortSignal
   /** Effects that started before a restart. */
@@ -81,7 +84,22 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
   const executing = prepared.map((one) => (one.kind === 'ready' ? execute(one) : undefined))
   const answers = prepared.map((one) => (one.kind === 'approval' ? decisionOn('approval', one, context) : undefined))
   for (const answer of answers) answer?.catch(() => undefined)
-  for (const [at, one] of prepared.entries()) if (one.kind === 'approval') executing[at] = execute(one, await answers[at])
+  const waiting: ParkedCall[] = []
+  for (const [at, one] of prepared.entries()) {
+    if (one.kind !== 'approval') continue
+    const answer = await answers[at]
+    if (answer && 'question' in answer) waiting.push(answer)
+    // A step after one that waits would begin in another order when the turn is resumed.
+    else if (waiting.length === 0) executing[at] = execute(one, answer)
+  }
+  if (waiting.length > 0) await park(waiting)
+
+  /** Unwinds the turn, once everything that runs has ended. */
+  async function park(calls: readonly ParkedCall[]): Promise<never> {
+    for (const done of await Promise.all(executing.map((one) => one?.catch(() => undefined))))
+      if (done?.kind === 'held') await executor.park(done)
+    throw new TurnParked(calls)
+  }
 
   const records: CallRecord[] = []
   for (const [at, one] of prepared.entries()) {
@@ -89,6 +107,7 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
     if (done?.kind === 'held') {
       const held = done
       const decision = (await decisionOn('decision', held, context)) ?? ({ answer: 'nobody' } as const)
+      if ('question' in decision) return park([decision])
       done = await step(nameOf('apply', held.call), held.call.id, async () => {
         return (await begunBefore(held.call, context)) ?? { kind: 'result', record: await executor.apply(held, decision) }
       })
@@ -109,18 +128,34 @@ function begunBefore(call: Extract<Prepared, { kind: 'ready' }>['call'], { begun
   return calls.executor.settle({ ...call, effect }, interrupted(call), 1).then((cut) => ({ kind: 'result' as const, record: cut }))
 }
 
-/** Returns the recorded decision; null if nobody was asked because the turn was stopped. */
-function decisionOn(
-  what: 'approval' | 'decision',
+/** Returns the recorded decision; the question if the turn is to be parked; null if nobody was asked because the turn was stopped. */
+async function decisionOn(
+  what: ApprovalKind,
   { call, request }: { readonly call: Pick<ParsedCall, 'step' | 'ordinal'>; readonly request: ApprovalRequest },
-  { journal, approve, signal }: CallContext,
-): Promise<ApprovalDecision | null> {
-  return journal.wait(nameOf(what, call), async () => {
+  { journal, approve, answerTo, signal }: CallContext,
+): Promise<ApprovalDecision | ParkedCall | null> {
+  const hash = hashOf(request)
+  let parked: ParkedCall | undefined
+  const asked = journal.wait(nameOf(what, call), async () => {
+    const given = answerTo(request.callId, what, hash)
+    if (given?.answer === 'superseded') return { answer: given.answer }
     if (signal.aborted) return null
-    const { answer, reason } = await approve(request).catch((): ApprovalDecision => ({ answer: 'nobody' }))
+    const decision = await approve(request, given).catch((): ApprovalDecision => ({ answer: 'nobody' }))
+    if ('question' in decision) {
+      parked = { callId: request.callId, kind: what, hash, question: decision.question }
+      throw new Unanswered()
+    }
+    const { answer, reason } = decision
     return { answer: typeof answer === 'string' ? answer : 'nobody', ...(typeof reason === 'string' && { reason }) }
   })
+  return asked.catch((error: unknown) => {
+    if (parked) return parked
+    throw error
+  })
 }
+
+/** Ends a wait without recording it. */
+class Unanswered extends Error {}
 
 const nameOf = (what: string, { step, ordinal }: Pick<ParsedCall, 'step' | 'ordinal'>): string => `${what} ${step}/${ordinal}`
 

@@ -6,9 +6,9 @@ import type { Compaction, TurnEvent } from '../events.ts'
 import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { AgentModel } from '../model/model.ts'
-import type { AgentOptions } from '../options.ts'
+import type { AgentOptions, Approve } from '../options.ts'
 import type { Ledger } from '../outcome.ts'
-import type { Store } from '../store/store.ts'
+import type { ApprovalRow, Store } from '../store/store.ts'
 import type { RunningTurns } from '../tasks/running-turn.ts'
 import type { BegunEffect } from './calls.ts'
 import type { Steer } from './steering.ts'
@@ -47,11 +47,16 @@ export interface TurnContext
   readonly begun: ReadonlyMap<string, BegunEffect>
   /** Calls of this turn whose outcome, and messages joining it whose event, was emitted before a restart. */
   readonly emitted: ReadonlySet<string>
-  /** Set to only give every call a result: the turn's process has ended, and the conversation goes on without it. */
-  readonly closing?: boolean
+  /**
+   * Set to only give every call a result: the turn's process has ended, or its questions are not to be answered, and the conversation goes on
+   * without it.
+   */
+  readonly closing?: 'interrupted' | 'declined'
   /** With `closing`: what the tasks came to that ran when the process ended. */
   readonly closedTasks?: readonly Ledger[]
-  readonly approve: NonNullable<AgentOptions['approve']>
+  readonly approve: Approve
+  /** The questions for which the turn was parked. */
+  readonly approvals: readonly ApprovalRow[]
   /** Stores an event and shows it. Await it if the event must be on disk first. */
   readonly emit: (event: TurnEvent) => Promise<void>
   readonly signal: AbortSignal

@@ -10,6 +10,7 @@ import { requestStep } from '../journal/journal.ts'
 import type { RequestFault } from '../model/fault.ts'
 import { redact } from '../model/secrets.ts'
 import type { Ledger, TurnOutcome, TurnStatus } from '../outcome.ts'
+import { newApprovalId } from '../session-id.ts'
 import { SessionTakenOver } from '../store/store.ts'
 import { createShares } from '../tasks/running-turn.ts'
 import { taskOf, unknownCall } from '../tasks/task-result.ts'
@@ -19,6 +20,7 @@ import { startClock } from './clock.ts'
 import { egressPolicy, namedBy } from './egress-policy.ts'
 import { ledgerOf, summary } from './ledger.ts'
 import { openWindow } from './open-window.ts'
+import { type ParkedCall, TurnParked } from './parked.ts'
 import { createRecordedCalls } from './recorded-calls.ts'
 import { createRequestPrefix } from './request-prefix.ts'
 import { createSteering } from './steering.ts'
@@ -226,7 +228,10 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     const done = await runCalls(message, {
       journal,
       calls,
-      approve: async (request) => context.approve(request, clock.signal),
+      approve: async (request, given) => context.approve(request, clock.signal, given),
+      answerTo: (callId, kind, hash) =>
+        context.approvals.findLast((one) => one.callId === callId && one.kind === kind && one.hash === hash && one.status === 'answered')
+          ?.answer,
       signal: clock.signal,
       begun: context.begun,
     })
@@ -260,7 +265,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const summaryOf = (first: string): string => `${first} ${summary(ledger())}`
 
   function stopped(): Ending {
-    if (context.closing)
+    if (context.closing === 'interrupted')
       return {
         status: 'interrupted',
         answer: summaryOf('This turn was interrupted: the process ended.'),
@@ -270,6 +275,33 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     return clock.expired()
       ? { status: 'stopped', answer: summaryOf(`I stopped after ${limits.seconds} s, this turn's limit.`), stoppedBy: 'seconds', own: true }
       : { status: 'cancelled', answer: summaryOf('The turn was stopped.'), stoppedBy: 'user', own: true }
+  }
+
+  /** Stores the questions and returns; the turn goes on when it is resumed. */
+  async function park(calls: readonly ParkedCall[]): Promise<TurnOutcome> {
+    const isAsked = (call: ParkedCall): boolean =>
+      context.approvals.some(
+        (one) => one.status === 'pending' && one.callId === call.callId && one.kind === call.kind && one.hash === call.hash,
+      )
+    const now = Date.now()
+    const asked = calls
+      .filter((call) => !isAsked(call))
+      .map((call) => ({ ...call, id: newApprovalId(), sessionId: context.sessionId, turnId, createdAt: now, status: 'pending' as const }))
+    const pending = [...context.approvals.filter(({ status }) => status === 'pending'), ...asked].map(({ id }) => id)
+    if (asked.length > 0) await context.emit({ type: 'turn.waiting', approvals: pending })
+    await store.park(context.sessionId, turnId, asked)
+    const answer = 'I am waiting for approval.'
+    return {
+      sessionId: context.sessionId,
+      turnId,
+      status: 'waiting',
+      answer,
+      stoppedBy: 'approval',
+      ledger: ledger(),
+      usage,
+      requests: total().requests,
+      calls: records,
+    }
   }
 
   async function end({ own, ...ending }: Ending): Promise<TurnOutcome> {
@@ -312,7 +344,10 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   }
 
   try {
-    return await loop()
+    return await loop().catch((error: unknown) => {
+      if (error instanceof TurnParked) return park(error.calls)
+      throw error
+    })
   } catch (error) {
     return unsaved(error)
   } finally {

@@ -7,7 +7,7 @@ import { mentionsIn, resourceNote, resourcesIn } from '../mentions.ts'
 import { version, workingFolder } from '../paths.ts'
 import { askedInWords, catchUnhandled, tellNotice } from '../ports.ts'
 import { EXIT, exitCodeOf, type Interrupt, ownCodeIn, saveMemory, watchInterrupts } from '../process.ts'
-import { readPrompt } from '../prompt.ts'
+import { type Prompt, readPrompt } from '../prompt.ts'
 import { chooseSession } from '../session.ts'
 import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
@@ -26,6 +26,10 @@ export interface RunFlags extends ChoiceFlags {
   readonly yes?: boolean
   /** Takes the session over even if another process is running a turn of it. */
   readonly takeOver?: boolean
+  /** Parks the turn if a call needs approval and nobody can be asked. */
+  readonly park?: boolean
+  /** Goes on with the session's open turn, without a prompt. */
+  readonly goesOn?: boolean
   readonly json?: boolean
   readonly jsonStream?: boolean
 }
@@ -48,6 +52,7 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
           askInTerminal(() => interrupt?.trigger()),
           colors,
         )),
+      park: flags.park === true,
       report: (notice) => tellNotice(notice, output.err),
       onEvent: (event) => {
         if (event.type === 'finish-step') saveMemory()
@@ -56,7 +61,7 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
       aroundOwnCode: ownCodeIn(cwd),
     })
     const { session, choice, tools, servers } = workspace
-    const prompt = await readPrompt(promptArgument, session !== undefined)
+    const prompt = flags.goesOn ? NO_PROMPT : await readPrompt(promptArgument, session !== undefined)
     if (prompt.warning) output.err(`${prompt.warning}\n`)
     interrupt = watchInterrupts(() => isForPrograms(flags) || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
     reporter = reporterOf(flags, output, () =>
@@ -91,6 +96,8 @@ function said(prompt: string, argument: string | undefined, servers: readonly st
   const note = resourceNote(resourcesIn(typed, servers))
   return { prompt: note === '' ? prompt : `${prompt}\n\n${note}`, mentions: mentionsIn(typed), attached: prompt !== typed }
 }
+
+const NO_PROMPT: Prompt = { text: '' }
 
 type Said = Pick<RunOptions, 'prompt' | 'mentions' | 'attached'>
 

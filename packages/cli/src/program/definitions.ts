@@ -22,6 +22,7 @@ const PROJECT = flag('--project', "use the project's mulligan.json instead of yo
 const LAST = flag('--last', 'the latest session in this folder')
 const KEY = arg('<key>', 'the key, with dots: limits.requests')
 const WHICH = 'the session id, or the beginning of it'
+const WHICH_APPROVAL = 'the id of the question, or the beginning of it'
 const PROMPT = arg('[prompt]', 'the task; - reads it from stdin')
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell']
 /** Flags of `parse` that cannot be combined with rows, which carry these values themselves. */
@@ -45,6 +46,7 @@ const TURN_JSON: readonly Option[] = [
   flag('--json-stream', 'print one JSON event per line to stdout; the result comes last').conflicts('json'),
 ]
 const TAKE_OVER = flag('--take-over', 'take the session over from another process, which stops before its next effect')
+const PARK = flag('--park', 'if a call needs approval and nobody can be asked, wait for mulligan approvals instead of denying it')
 const SESSION = flag('--session <id>', 'continue this session')
 const LAST_SESSION = flag('--last', 'continue the latest session in this folder; also -c, --continue').conflicts('session')
 const RESUME = flag('--resume', 'choose the session to continue from a list').conflicts(['session', 'last'])
@@ -97,7 +99,7 @@ type Definition = readonly [name: string, says: string, ...parts: readonly (Argu
 
 /** The commands, in the order of the help. A subcommand's name includes its group. */
 export const DEFINITIONS: readonly Definition[] = [
-  ['run', 'run one turn: send a prompt, print the answer', PROMPT, ...TURN_FLAGS, ...TURN_JSON, SESSION, TAKE_OVER, LAST_SESSION],
+  ['run', 'run one turn: send a prompt, print the answer', PROMPT, ...TURN_FLAGS, ...TURN_JSON, PARK, SESSION, TAKE_OVER, LAST_SESSION],
   ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, SESSION, LAST_SESSION, RESUME],
   [
     'models',
@@ -231,6 +233,45 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--after <n>', 'only the events after the one with this id').argParser(whole(0)),
     CWD,
     flag('--json', 'print one JSON event per line to stdout, as --json-stream does'),
+  ],
+  [
+    'serve',
+    'serve sessions over HTTP: turns, events, approvals that wait',
+    flag('--host <address>', 'the address to listen on (default: 127.0.0.1)'),
+    flag('--port <n>', 'the port; 0 takes a free one (default: 4711)').argParser(whole(0)),
+    flag('--token <token>', 'the token that clients send (default: the one in the data folder)'),
+    flag('--store <place>', 'a file, or postgres://… (default: the store of the settings)'),
+    flag('--allow-host <name>', 'also answer under this host name; can be repeated').argParser(several),
+    flag('--allow-origin <origin>', 'let pages of this origin use the API; can be repeated').argParser(several),
+    flag('--cert <file>', 'certificate in PEM, for TLS'),
+    flag('--key <file>', 'private key in PEM, for TLS'),
+    flag('--public', 'listen on an address that others can reach, without TLS'),
+    flag('--json', 'print the address and the token as JSON'),
+  ],
+  ['approvals', 'list, show and answer questions for which turns wait'],
+  [
+    'approvals list',
+    'list the questions that wait, oldest first',
+    flag('--all', 'include answered ones'),
+    flag('--json', 'print JSON to stdout'),
+  ],
+  ['approvals show', 'show what would be done', arg('<id>', WHICH_APPROVAL), flag('--json', 'print JSON to stdout')],
+  [
+    'approvals allow',
+    'allow it, and go on with the turn',
+    arg('<id>', WHICH_APPROVAL),
+    flag('--for-session', 'allow such calls for the rest of the session'),
+    flag('--always', 'write a rule that allows such calls to your settings'),
+    flag('--no-run', 'only store the answer; the turn goes on in a server, or with mulligan sessions resume'),
+    ...TURN_JSON,
+  ],
+  [
+    'approvals deny',
+    'deny it, and go on with the turn',
+    arg('<id>', WHICH_APPROVAL),
+    flag('--reason <text>', 'a reason, passed on to the model'),
+    flag('--no-run', 'only store the answer; the turn goes on in a server, or with mulligan sessions resume'),
+    ...TURN_JSON,
   ],
   ['mcp', 'use the tools of MCP servers, serve ours, or stand in front of a server'],
   ['mcp list', 'list the MCP servers whose tools the model may use', ...IN_FOLDER],

@@ -86,6 +86,7 @@ const NO_WORDS = {
   no: 'The user said no.',
   timeout: 'Nobody answered in time.',
   nobody: 'It needs approval, but nobody is there to give it.',
+  superseded: 'The user sent another message instead of approving it.',
   policy: 'The policy does not allow it.',
   before: 'It was refused before in this turn.',
 } as const

@@ -98,7 +98,7 @@ export function bashTool(session: ShellSession, { network, timeout }: { network:
 }
 
 /** Confines a command unless it asks for `direct` or outlives its call. */
-const layerUse = ({ sandbox }: ShellSession, { areThere, keep, discard }: ShellLayers): LayerUse<ShellCall> => ({
+const layerUse = ({ sandbox }: ShellSession, { areThere, keep, discard, park }: ShellLayers): LayerUse<ShellCall> => ({
   confinement: async ({ background, writes }) => {
     if (background || writes === 'direct') return 'direct'
     if (await areThere()) return 'layer'
@@ -106,6 +106,7 @@ const layerUse = ({ sandbox }: ShellSession, { areThere, keep, discard }: ShellL
   },
   keep,
   discard,
+  park,
 })
 
 type Found = Issue | undefined

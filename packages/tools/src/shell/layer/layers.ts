@@ -35,7 +35,9 @@ interface Ran {
 }
 
 interface Waiting {
-  readonly layer: Layer
+  readonly layer: Pick<Layer, 'open' | 'keepIgnored' | 'discard'>
+  /** Lets the layer outlive this process. */
+  readonly park?: () => Promise<unknown>
   readonly hash: string
   readonly kept: readonly Change[]
   /** Contents of git's index files in the workspace, by path. */
@@ -107,7 +109,8 @@ export function createLayers({ workspace, sandbox, readable = [] }: Options) {
       const forced = await protectedReason(root, kept, contents, git)
       const indexes = kept.filter(({ path, before }) => isIndex(path) && before?.type === 'file').map(({ path }) => path)
       const held = await Promise.all(indexes.map(async (path) => [path, await contents.before(path)] as const))
-      waiting.set(layer.id, { layer, hash: set.hash, kept, indexes: new Map(held), hasIgnored: set.ignored.length > 0 })
+      const park = (): Promise<unknown> => layer.wait(summaryOf(kept))
+      waiting.set(layer.id, { layer, park, hash: set.hash, kept, indexes: new Map(held), hasIgnored: set.ignored.length > 0 })
       isWaiting = true
       const changes: ProposedChanges = {
         id: layer.id,
@@ -124,14 +127,21 @@ export function createLayers({ workspace, sandbox, readable = [] }: Options) {
   }
 
   /** Removes and returns the waiting changes, whatever happens to them next. */
-  function take({ id, hash }: ProposedChanges): Waiting | undefined {
-    const found = waiting.get(id)
+  async function take({ id, hash }: ProposedChanges): Promise<Waiting | undefined> {
+    const found = waiting.get(id) ?? (await ofEarlierProcess(id))
     waiting.delete(id)
     return found?.hash === hash ? found : undefined
   }
 
+  /** Reads the changes of a layer that was parked. They have the hash of their contents as they are now. */
+  async function ofEarlierProcess(id: string): Promise<Waiting | undefined> {
+    const layer = await (await sandbox.get()).waitingLayer(id)
+    const set = await layer?.changes()
+    return layer && set && { layer, hash: set.hash, kept: keepable(set).kept, indexes: new Map(), hasIgnored: set.ignored.length > 0 }
+  }
+
   const keep = async (changes: ProposedChanges, callId: string): Promise<readonly string[]> => {
-    const found = take(changes)
+    const found = await take(changes)
     if (!found) throw gone()
     const { layer, kept, indexes, hasIgnored } = found
     try {
@@ -169,7 +179,9 @@ export function createLayers({ workspace, sandbox, readable = [] }: Options) {
      * @throws ModelRetry (conflict), also if the layer no longer exists
      */
     keep: (changes: ProposedChanges, callId: string) => alone(() => keep(changes, callId)),
-    discard: (changes: ProposedChanges) => alone(async () => take(changes)?.layer.discard()),
+    discard: (changes: ProposedChanges) => alone(async () => (await take(changes))?.layer.discard()),
+    /** Lets the changes outlive this process. */
+    park: (changes: ProposedChanges) => alone(async () => void (await waiting.get(changes.id)?.park?.())),
     ignored,
   }
 }
@@ -179,7 +191,7 @@ const gone = (): ModelRetry =>
   new ModelRetry("The command's changes no longer exist, so nothing was kept. Run the same command again.", {
     errorType: 'conflict',
     parameter: 'command',
-    constraint: 'changes that still wait: those of a command that was run since Mulligan was started',
+    constraint: 'changes that still wait for a decision',
   })
 
 /** Accepts an index that another git process has meanwhile rewritten without changing its meaning. */

@@ -1,0 +1,118 @@
+/** The HTTP application: security, checks and routes. */
+import type { Store } from '@mulligan/agent'
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status'
+import { CONTRACT, type Endpoint } from './contract.ts'
+import { ApiError, apiErrorOf, bodyOf, notFound } from './errors.ts'
+import type { Handlers } from './handlers.ts'
+import { onceFor } from './idempotency.ts'
+import type { createMetrics } from './metrics.ts'
+import { openApi } from './openapi.ts'
+import type { Runner } from './runner.ts'
+import { checkReached, type Reached, requireToken, secureHeaders } from './security.ts'
+import { eventStream } from './sse.ts'
+
+const MAX_BODY = 1_000_000
+
+export interface AppOptions {
+  readonly store: Store
+  readonly runner: Runner
+  readonly handlers: Handlers
+  readonly metrics: ReturnType<typeof createMetrics>
+  readonly token: string
+  readonly reached: Reached
+  readonly version: string
+  /** Ends all event streams. */
+  readonly closing: AbortSignal
+  readonly log: (entry: { readonly error: unknown }) => void
+}
+
+export function createApp({ store, runner, handlers, metrics, token, reached, version, closing, log }: AppOptions): Hono {
+  const app = new Hono()
+  app.use(secureHeaders)
+  app.use(checkReached(reached))
+  app.use(
+    bodyLimit({
+      maxSize: MAX_BODY,
+      onError: () => {
+        throw new ApiError(413, 'too_large', `a request may have at most ${MAX_BODY} bytes`)
+      },
+    }),
+  )
+  app.onError((error, c) => {
+    const known = apiErrorOf(error)
+    if (known.status === 500) log({ error })
+    return c.json(bodyOf(known), known.status)
+  })
+  app.notFound((c) => c.json(bodyOf(notFound('such path')), 404))
+
+  app.get('/health', (c) => c.json({ status: 'ok', version }))
+  app.get('/ready', async (c) => {
+    const isStored = await store.sessions({ limit: 1 }).then(
+      () => true,
+      () => false,
+    )
+    const isReady = isStored && !closing.aborted
+    return c.json(
+      { status: isReady ? 'ready' : 'not ready', checks: { store: isStored, accepting: !closing.aborted } },
+      isReady ? 200 : 503,
+    )
+  })
+  app.get('/openapi.json', (c) => c.json(openApi(version)))
+  app.use('/api/*', requireToken(token))
+  app.use('/metrics', requireToken(token))
+  app.get('/metrics', async (c) => {
+    const pending = (await store.approvals({ status: 'pending' })).length
+    return c.text(metrics.text(runner.counts(), pending), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+  })
+
+  app.get('/api/sessions/:id/events', async (c) => {
+    const id = c.req.param('id')
+    if (!(await store.session(id)) || id.includes('/')) throw notFound('such session')
+    const cursor = c.req.header('last-event-id') ?? c.req.query('after') ?? '0'
+    if (!/^\d{1,15}$/.test(cursor)) throw new ApiError(400, 'validation', 'the cursor must be the id of an event')
+    const source = { store, feed: runner.feedOf(id), sessionId: id, after: Number(cursor) }
+    return eventStream(source, AbortSignal.any([closing, c.req.raw.signal]), (evicted) => evicted && metrics.evicted())
+  })
+
+  for (const [route, handle] of Object.entries(handlers)) {
+    const [method = '', path = ''] = route.split(' ')
+    const endpoint: Endpoint = CONTRACT[route as keyof typeof handlers]
+    app.on(method, path, async (c) => {
+      const query = checked(endpoint.query, c.req.query(), 'query')
+      const text = endpoint.body ? await c.req.text() : ''
+      const body = endpoint.body && checked(endpoint.body, jsonOf(c, text), 'body')
+      const work = async () => ({
+        status: endpoint.status,
+        body: await (handle as (input: object) => Promise<unknown>)({ params: c.req.param(), query, body }),
+      })
+      const key = method === 'POST' ? c.req.header('idempotency-key') : undefined
+      const done = key ? await onceFor(store, { key, request: `${method} ${c.req.path} ${text}` }, work) : await work()
+      return done.body === undefined
+        ? c.body(null, done.status as StatusCode)
+        : c.json(done.body as object, done.status as ContentfulStatusCode)
+    })
+  }
+  return app
+}
+
+function jsonOf(c: Context, text: string): unknown {
+  // A page of another origin can send text without asking, but not JSON.
+  if (!/^application\/json\b/i.test(c.req.header('content-type') ?? ''))
+    throw new ApiError(415, 'content_type', 'the body must be JSON', 'Content-Type: application/json')
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ApiError(400, 'validation', 'the body is not valid JSON')
+  }
+}
+
+function checked(schema: Endpoint['body'], value: unknown, what: string): unknown {
+  if (!schema) return undefined
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const at = issue && issue.path.length > 0 ? ` at ${issue.path.join('.')}` : ''
+  throw new ApiError(what === 'query' ? 400 : 422, 'validation', `the ${what} is not valid${at}: ${issue?.message ?? ''}`)
+}

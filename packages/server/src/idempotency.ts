@@ -1,0 +1,47 @@
+/** A request that is sent twice with the same `Idempotency-Key` has one effect, and both get the same response. */
+import { createHash } from 'node:crypto'
+import type { Store } from '@mulligan/agent'
+import { ApiError } from './errors.ts'
+
+interface Stored {
+  readonly status: number
+  readonly body: unknown
+}
+
+const MAX_KEY = 200
+
+export interface KeyedRequest {
+  readonly key: string
+  /** The route and the body. */
+  readonly request: string
+}
+
+export async function onceFor(
+  store: Pick<Store, 'reserve' | 'respond'>,
+  { key, request }: KeyedRequest,
+  work: () => Promise<Stored>,
+): Promise<Stored> {
+  if (key.length > MAX_KEY) throw new ApiError(400, 'validation', `Idempotency-Key may have at most ${MAX_KEY} characters`)
+  const fingerprint = createHash('sha256').update(request).digest('hex')
+  const earlier = await store.reserve(key, fingerprint)
+  if (earlier) {
+    if (earlier.fingerprint !== fingerprint) throw new ApiError(422, 'idempotency', 'this Idempotency-Key was used for another request')
+    if (earlier.response === undefined)
+      throw new ApiError(
+        409,
+        'in_progress',
+        'the first request with this Idempotency-Key has not ended',
+        'Look at the session for its effect.',
+      )
+    return JSON.parse(earlier.response) as Stored
+  }
+  try {
+    const done = await work()
+    await store.respond(key, JSON.stringify(done))
+    return done
+  } catch (error) {
+    // Nothing was done, so the same request may be sent again.
+    await store.respond(key, undefined)
+    throw error
+  }
+}

@@ -1,0 +1,118 @@
+/** Starts a server: opens the store, takes over turns that were interrupted, and listens. */
+import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createAdaptorServer } from '@hono/node-server'
+import { openStore } from '@mulligan/agent'
+import { type Env, UsageError } from '@mulligan/host'
+import { openDataDir } from '@mulligan/host/light'
+import { fileLog, openStoreAt, readSettings } from '@mulligan/host/parts'
+import { createApp } from './app.ts'
+import { createHandlers } from './handlers.ts'
+import { originOf } from './keys.ts'
+import { createMetrics } from './metrics.ts'
+import { createRunner } from './runner.ts'
+import { isLoopback, tokenIn } from './security.ts'
+
+export interface ServeOptions {
+  /** All variables that count; `HOME` and `MULLIGAN_DATA_DIR` say where data is kept. */
+  readonly env: Env
+  /** Default: `127.0.0.1`. */
+  readonly host?: string
+  /** Default: 4711. 0 takes a free one. */
+  readonly port?: number
+  /** Default: the one in the data folder, which is made at the first start. */
+  readonly token?: string
+  /** A file, or the address of a PostgreSQL database. Default: the user's store. */
+  readonly store?: string
+  /** Further host names under which the server is reached. */
+  readonly allowHosts?: readonly string[]
+  /** Origins whose pages may use the API. */
+  readonly allowOrigins?: readonly string[]
+  /** Allows an address that others can reach without TLS. Default: false. */
+  readonly isPublic?: boolean
+  /** Certificate and private key, in PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly version?: string
+  /** Called with what the person should know. */
+  readonly report?: (text: string) => void
+}
+
+export interface Server extends AsyncDisposable {
+  /** Such as `http://127.0.0.1:4711`. */
+  readonly url: string
+  readonly token: string
+  /** Whether the token was made by this start. */
+  readonly isNewToken: boolean
+  /** Stops listening. Running turns have `grace` milliseconds to end (default: none), then they are left to the next server. */
+  readonly close: (grace?: number) => Promise<void>
+}
+
+export const DEFAULT_PORT = 4711
+
+/** Milliseconds. */
+const SLOW = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 10_000, connectionsCheckingInterval: 2000 }
+const MAX_HEADERS = 16_384
+
+/** @throws UsageError */
+export async function serve(options: ServeOptions): Promise<Server> {
+  const { env, host = '127.0.0.1', port = DEFAULT_PORT, tls, isPublic = false, version = '0', report = () => undefined } = options
+  if (!isLoopback(host) && !tls && !isPublic)
+    throw new UsageError(
+      `--host ${host} can be reached by others, who could read the token on its way`,
+      'Use TLS (--cert and --key), or a proxy that does and --public. Without --host, only this machine can reach it.',
+    )
+  const data = openDataDir(env)
+  const { token, isNew } = options.token === undefined ? tokenIn(join(data.dir, 'server-token')) : { token: options.token, isNew: false }
+  if (token.length < 16) throw new UsageError('the token is too short', 'Give one of at least 16 characters, or none.')
+  const store = options.store === undefined ? await openStoreAt(data, env, report) : await openStore(options.store, { onWarning: report })
+  const fileEntry = fileLog(data.log)
+  const log = ({ error }: { readonly error: unknown }): void => fileEntry({ error })
+  const closing = new AbortController()
+  const metrics = createMetrics()
+  const settings = readSettings(data.dir, {}, env)
+  const origins = new Set([settings.baseUrl?.value].flatMap((url) => (url === undefined ? [] : (originOf(url) ?? []))))
+  const runner = createRunner({ store, env, version, keys: { origins }, log, onEvent: metrics.event })
+  const handlers = createHandlers({ store, runner, env, version })
+  const reached = { host, allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] }
+  const app = createApp({ store, runner, handlers, metrics, token, reached, version, closing: closing.signal, log })
+  const shared = { ...SLOW, maxHeaderSize: MAX_HEADERS }
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    ...(tls
+      ? { createServer: createHttpsServer, serverOptions: { ...shared, ...tls } }
+      : { createServer: createHttpServer, serverOptions: shared }),
+  })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, host, () => resolve())
+    })
+  } catch (error) {
+    await runner.close(0)
+    await store.close()
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `the server can't listen on ${host}:${port} (${code})`,
+      code === 'EADDRINUSE' ? 'Use another --port, or 0 for a free one.' : 'Use another --host or --port.',
+    )
+  }
+  const { port: actual } = server.address() as AddressInfo
+  void runner.look()
+
+  let closed: Promise<void> | undefined
+  const close = (grace = 0): Promise<void> => {
+    closed ??= (async () => {
+      const stopped = new Promise((resolve) => server.close(resolve))
+      await runner.close(grace)
+      closing.abort()
+      if ('closeAllConnections' in server) server.closeAllConnections()
+      await stopped
+      await store.close()
+    })()
+    return closed
+  }
+  const shown = host.includes(':') ? `[${host}]` : host
+  return { url: `${tls ? 'https' : 'http'}://${shown}:${actual}`, token, isNewToken: isNew, close, [Symbol.asyncDispose]: () => close() }
+}
