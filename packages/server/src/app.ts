@@ -9,6 +9,7 @@ import type { Handlers } from './handlers.ts'
 import { onceFor } from './idempotency.ts'
 import type { createMetrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
+import { servePage } from './page.ts'
 import type { Runner } from './runner.ts'
 import { checkReached, type Reached, requireToken, secureHeaders } from './security.ts'
 import { eventStream } from './sse.ts'
@@ -23,12 +24,14 @@ export interface AppOptions {
   readonly token: string
   readonly reached: Reached
   readonly version: string
+  /** Folder of the page. Default: the one that was built into the package. */
+  readonly page?: string | undefined
   /** Ends all event streams. */
   readonly closing: AbortSignal
   readonly log: (entry: { readonly error: unknown }) => void
 }
 
-export function createApp({ store, runner, handlers, metrics, token, reached, version, closing, log }: AppOptions): Hono {
+export function createApp({ store, runner, handlers, metrics, token, reached, version, page, closing, log }: AppOptions): Hono {
   const app = new Hono()
   app.use(secureHeaders)
   app.use(checkReached(reached))
@@ -60,6 +63,7 @@ export function createApp({ store, runner, handlers, metrics, token, reached, ve
     )
   })
   app.get('/openapi.json', (c) => c.json(openApi(version)))
+  servePage(app, page)
   app.use('/api/*', requireToken(token))
   app.use('/metrics', requireToken(token))
   app.get('/metrics', async (c) => {
