@@ -7,7 +7,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { samples } from '../../../scripts/test-scope.fixture.ts'
 import { agentModel, search } from './agent.fixture.ts'
-import { type AgentOptions, createAgent, type Message, type Steer, type Store, type TurnOutcome } from './index.ts'
+import {
+  type Agent,
+  type AgentOptions,
+  createAgent,
+  type Message,
+  type Steer,
+  type Store,
+  type StoredAnswer,
+  type TurnOutcome,
+} from './index.ts'
 
 export interface KillStores {
   /** Opens an empty store. */
@@ -58,6 +67,8 @@ function mortal(store: Store, { point, isDead }: Life): Store {
     saveCall: write('saveCall', store.saveCall),
     append: write('append', store.append),
     endTurn: write('endTurn', store.endTurn),
+    park: write('park', store.park),
+    unpark: write('unpark', store.unpark),
     journal: other(async (turnId, kept) => {
       const journal = await store.journal(turnId, kept)
       const step =
@@ -174,18 +185,43 @@ function createPerson() {
 const STEER = 'by the way'
 
 /** Asks about effects; some are denied. Once `one` is dead, the person no longer answers. */
-const options = (server: ScriptedModel, store: Store, effects: Effects, one: Life): AgentOptions => ({
+const options = (server: ScriptedModel, store: Store, effects: Effects, one: Life, parks = false): AgentOptions => ({
   model: agentModel(server, 'openai'),
   tools: toolsOf(effects, one),
   store: mortal(store, one),
   cwd: '/home/ann/notes',
   policy: ({ effect, tool, input }) =>
     effect === 'read' && input['query'] !== 'c' ? { decision: 'allow', reason: '' } : { decision: 'ask', reason: `${tool} asks` },
-  approve: async ({ target }) =>
-    one.point(`asked about ${target}`)
-      ? NEVER
-      : { answer: target.startsWith('denied') ? 'no' : 'once', ...(target === 'denied two' && { reason: 'no' }) },
+  approve: async ({ target }, _, given) => {
+    if (one.point(`asked about ${target}`)) return NEVER
+    return parks ? (given ?? { question: { target } }) : answerAbout(target)
+  },
 })
+
+const answerAbout = (target: string): StoredAnswer => ({
+  answer: target.startsWith('denied') ? 'no' : 'once',
+  ...(target === 'denied two' && { reason: 'no' }),
+})
+
+/** Answers the questions for which a turn is parked, as another process would, until it ends. */
+async function answered(
+  agent: Agent,
+  store: Store,
+  one: Life,
+  first: TurnOutcome | undefined,
+  steering: Steer,
+): Promise<TurnOutcome | undefined> {
+  let outcome = first
+  while (outcome?.status === 'waiting') {
+    for (const { id, question } of await store.approvals({ sessionId: 's', status: 'pending' })) {
+      if (one.point('about to answer')) return NEVER
+      expect(await store.answer(id, answerAbout((question as { target: string }).target))).toBe(true)
+      if (one.point('answered')) return NEVER
+    }
+    outcome = await agent.resume('s', { steering })
+  }
+  return outcome
+}
 
 interface Killed {
   /** Undefined if the turn had ended when it was killed. */
@@ -201,6 +237,8 @@ interface Killed {
 interface KillOptions {
   /** How the session continues: the turn is resumed, or the user says something else. Default: resumed */
   readonly after?: 'resume' | 'again'
+  /** Whether questions park the turn. */
+  readonly parks?: boolean
   readonly change?: (store: Store) => Store
 }
 
@@ -209,7 +247,7 @@ async function killedAt(
   points: readonly number[],
   server: ScriptedModel,
   stores: KillStores,
-  { after = 'resume', change = (store) => store }: KillOptions = {},
+  { after = 'resume', parks = false, change = (store) => store }: KillOptions = {},
 ): Promise<Killed> {
   const effects: Effects = new Map()
   let opened = await stores.openStore()
@@ -219,11 +257,12 @@ async function killedAt(
   const steering = createPerson()
   for (const [at, killAt] of [...points, undefined].entries()) {
     const one = life(killAt)
-    const agent = createAgent(options(server, change(opened), effects, one))
+    const agent = createAgent(options(server, change(opened), effects, one, parks))
     const goOn = () =>
       after === 'resume' ? agent.resume('s', { takeOver: true, steering }) : agent.run({ sessionId: 's', prompt: after, takeOver: true })
     const ran = at === 0 ? agent.run({ sessionId: 's', prompt: 'go', steering }) : goOn()
-    const ended = await Promise.race([ran, one.death])
+    const store = opened
+    const ended = await Promise.race([ran.then((first) => answered(agent, store, one, first, steering)), one.death])
     if (ended !== 'dead') {
       outcome = ended
       break
@@ -347,6 +386,35 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
               expect(unknown.filter((id) => killed.outcome?.calls.find((call) => call.id === id)?.tool === 'book')).toEqual([])
           }),
           { numRuns: kills, examples: afterEffects.map((at) => [[at - 1, null]]) },
+        )
+        expect(server.violations).toEqual([])
+      },
+      LONG,
+    )
+
+    it(
+      'parked at each question, and killed at any point, also while it is parked: the same holds',
+      async () => {
+        const counted = life()
+        const opened = await stores.openStore()
+        await opened.createSession({ id: 's', cwd: '/', title: 'go' })
+        const agent = createAgent(options(server, opened, new Map(), counted, true))
+        const steering = createPerson()
+        const whole = await answered(agent, opened, counted, await agent.run({ sessionId: 's', prompt: 'go', steering }), steering)
+        expect(whole).toMatchObject({ status: 'answered', answer: 'Done.' })
+        const asked = await opened.approvals({ sessionId: 's' })
+        expect([asked.length, new Set(asked.map(({ callId, kind }) => `${callId} ${kind}`)).size]).toEqual([9, 9])
+        await opened.close()
+        const all = counted.passed.length
+        expect(all).toBeGreaterThan(points)
+        await fc.assert(
+          fc.asyncProperty(fc.nat(), fc.option(fc.nat(), { freq: 2 }), async (first, second) => {
+            const kills = [1 + (first % all), ...(second === null ? [] : [1 + (second % all)])]
+            const killed = await killedAt(kills, server, stores, { parks: true })
+            expectSound(killed)
+            expectSame(killed, calm)
+          }),
+          { numRuns: kills },
         )
         expect(server.violations).toEqual([])
       },

@@ -101,7 +101,7 @@ function olderStore(version: number, dialect: (sql: string) => string = (sql) =>
   const inserts = rows.map(([table, values]) => `INSERT INTO ${table} VALUES (${values.map(literal).join(', ')})`)
   const tables = (from: number, to: number): readonly string[] => VERSIONS.slice(from, to).flat().map(dialect)
   const upTo = Math.min(version, 2)
-  const older = ['log', 'turns', 'sessions'].map((table) => `DROP TABLE ${table}`)
+  const older = ['approvals', 'requests', 'log', 'turns', 'sessions'].map((table) => `DROP TABLE ${table}`)
   return [...older, ...tables(0, upTo), ...inserts, ...tables(upTo, version)].join(';\n')
 }
 
@@ -367,7 +367,7 @@ describe.each(DIALECTS)('the database of $name', ({ name, place: newPlace, chang
     await expect(openStore(path)).rejects.toThrow(/newer Mulligan.*Update/)
   })
 
-  it.each([1, 2, 3, 4])('of version %i is brought up to date', async (version) => {
+  it.each([1, 2, 3, 4, 5])('of version %i is brought up to date', async (version) => {
     const path = await newPlace(folder)
     await (await openStore(path)).close()
     await change(path, `${olderStore(version, name === 'SQLite' ? undefined : forPostgres)}; ${setVersion(version)}`)
@@ -507,7 +507,7 @@ describe('the SQLite file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it.each([1, 2, 3, 4])('of version %i is repaired too', async (version) => {
+  it.each([1, 2, 3, 4, 5])('of version %i is repaired too', async (version) => {
     const path = join(folder, 'store.db')
     await (await openStore(path)).close()
     const older = new DatabaseSync(path)

@@ -67,6 +67,29 @@ test('nothing has happened until it is kept; undo takes it back', async () => {
   expect(snapshot(root)).toEqual(before)
 })
 
+test('what is parked is kept or discarded by a later process', async () => {
+  const before = snapshot(root)
+  const [kept, discarded, lost] = [await ran('echo two > a.txt'), await ran('echo new > c.txt'), await ran('echo x > d.txt')]
+  await layers.park(kept)
+  await layers.park(discarded)
+  await Promise.all(opened.splice(0).map((one) => one.close()))
+  expect(snapshot(root)).toEqual(before)
+  layers = open()
+  expect(await layers.keep(kept, 's/1/1/0')).toEqual(['Kept: 1 file changed.'])
+  await layers.discard(discarded)
+  for (const gone of [kept, discarded, lost]) await expect(layers.keep(gone, 's/1/2/0')).rejects.toThrow('no longer exist')
+  expect([text('a.txt'), existsSync(join(root, 'c.txt')), existsSync(join(root, 'd.txt'))]).toEqual(['two\n', false, false])
+  expect(await createChangeLog({ dir: join(data, 'changes'), root }).undo('s/1')).toMatchObject({ done: true })
+})
+
+test('what is parked is kept only as it was shown', async () => {
+  const changes = await ran('echo two > a.txt')
+  await layers.park(changes)
+  layers = open()
+  await expect(layers.keep({ ...changes, hash: 'of others' }, 's/1/1/0')).rejects.toThrow('no longer exist')
+  expect(text('a.txt')).toBe('one\n')
+})
+
 test('what is discarded never happened, and is not there for the next command', async () => {
   const changes = await ran('echo two > a.txt')
   await layers.discard(changes)

@@ -1,0 +1,181 @@
+/** Turns that are parked until a person answers. */
+import { defineTool } from '@mulligan/core'
+import { call, calls, lastToolResults, type Script, say } from '@mulligan/testing'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { STORES, search, start, stores } from './agent.fixture.ts'
+import { type AgentOptions, createAgent, openStore, type Store } from './index.ts'
+import { POSTGRES, stopPostgres } from './store/dialects.fixture.ts'
+import { hasPostgres } from './store/postgres.fixture.ts'
+
+const EACH = [
+  ...STORES,
+  ...(hasPostgres ? [['PostgreSQL', async () => openStore(await POSTGRES.place(''))] as const] : []),
+] as const satisfies readonly (readonly [string, () => Promise<Store>])[]
+afterAll(stopPostgres)
+
+describe.each(EACH)('a turn that needs approval, in %s', (_, open) => {
+  beforeEach(() => {
+    stores.open = open
+  })
+
+  /** @returns a parked turn, and the texts that were sent */
+  async function parked(script: Script, options: Partial<AgentOptions> = {}) {
+    const sent: string[] = []
+    const send = defineTool({
+      name: 'send',
+      description: 'Sends.',
+      effect: 'external',
+      input: z.object({ text: z.string() }),
+      target: ({ text }) => text,
+      execute: ({ text }) => {
+        sent.push(text)
+        return { sent: text }
+      },
+    })
+    const approve: AgentOptions['approve'] = async (request, __, given) => given ?? { question: { target: request.target } }
+    const run = await start(script, 'openai', { tools: [search, send], approve, ...options })
+    const outcome = await run.agent.run({ prompt: 'go' })
+    const { sessionId } = outcome
+    const pending = () => run.store.approvals({ sessionId, status: 'pending' })
+    /** The agent of another process. */
+    const other = (more: Partial<AgentOptions> = {}) => createAgent({ ...run.options, ...more })
+    const end = async (): Promise<void> => {
+      expect(run.server.violations).toEqual([])
+      await run.server.close()
+      await run.store.close()
+    }
+    return { ...run, outcome, sessionId, sent, pending, other, end }
+  }
+
+  it('waits in the store and holds nothing; another process goes on where it was', async () => {
+    const { outcome, sessionId, sent, store, server, pending, other, end } = await parked([call('send', { text: 'a' }), say('Sent.')])
+    expect(outcome).toMatchObject({ status: 'waiting', stoppedBy: 'approval' })
+    expect([await store.claimed(sessionId), (await store.lastTurn(sessionId))?.status, sent]).toEqual([undefined, 'waiting', []])
+    const [asked] = await pending()
+    expect(asked).toMatchObject({
+      kind: 'approval',
+      callId: `${sessionId}/1/1/0`,
+      question: { target: 'a' },
+      hash: expect.stringMatching(/^\w{64}$/),
+    })
+    expect(await store.answer(asked?.id ?? '', { answer: 'once' })).toBe(true)
+    expect(await other().resume(sessionId)).toMatchObject({ status: 'answered', answer: 'Sent.', requests: 2 })
+    expect([sent, server.requests.length, (await store.lastTurn(sessionId))?.status]).toEqual([['a'], 2, 'answered'])
+    const types = (await store.events({ sessionId })).map(({ type }) => type)
+    expect(types.filter((type) => /approval|waiting|started|ended/.test(type))).toEqual([
+      ...['turn.started', 'tool.approval.required', 'turn.waiting', 'turn.started', 'tool.approval.resolved', 'tool.started', 'turn.ended'],
+    ])
+    await end()
+  })
+
+  it('resumed without an answer, it waits for the same question', async () => {
+    const { sessionId, sent, pending, other, end } = await parked([call('send', { text: 'a' }), say('Sent.')])
+    const before = await pending()
+    expect(await other().resume(sessionId)).toMatchObject({ status: 'waiting' })
+    expect([await pending(), sent]).toEqual([before, []])
+    await end()
+  })
+
+  it('a denial reaches the model with its reason', async () => {
+    const { sessionId, sent, store, server, pending, other, end } = await parked([call('send', { text: 'a' }), say('All right.')])
+    const [asked] = await pending()
+    await store.answer(asked?.id ?? '', { answer: 'no', reason: 'too early' })
+    expect(await other().resume(sessionId)).toMatchObject({ status: 'answered', calls: [{ result: { status: 'denied' } }] })
+    expect(lastToolResults(server.requests.at(-1) as never)[0]?.text).toContain('The user said no. Reason: too early')
+    expect(sent).toEqual([])
+    await end()
+  })
+
+  it('of many answers at once the first one counts', async () => {
+    const { sessionId, sent, store, pending, other, end } = await parked([call('send', { text: 'a' }), say('Sent.')])
+    const [asked] = await pending()
+    const given = await Promise.all(Array.from({ length: 10 }, () => store.answer(asked?.id ?? '', { answer: 'once' })))
+    expect(given.filter(Boolean)).toEqual([true])
+    const resumed = await Promise.allSettled(Array.from({ length: 5 }, () => other().resume(sessionId)))
+    expect(resumed.some((one) => one.status === 'fulfilled' && one.value?.status === 'answered')).toBe(true)
+    expect([sent, await store.answer(asked?.id ?? '', { answer: 'no' }), await store.answer('unknown', { answer: 'once' })]).toEqual([
+      ['a'],
+      false,
+      false,
+    ])
+    await end()
+  })
+
+  it('an answer is for the effect that was shown: a question about another one is asked again', async () => {
+    const { sessionId, sent, store, pending, other, end } = await parked([call('send', { text: 'a' }), say('Sent.')])
+    const [asked] = await pending()
+    await store.answer(asked?.id ?? '', { answer: 'once' })
+    const changed: Store = {
+      ...store,
+      approvals: async (filter) => (await store.approvals(filter)).map((row) => ({ ...row, hash: 'of another' })),
+    }
+    expect(await other({ store: changed }).resume(sessionId)).toMatchObject({ status: 'waiting' })
+    expect([sent, (await pending()).map(({ id }) => id === asked?.id)]).toEqual([[], [false]])
+    await end()
+  })
+
+  it('a new message declines it; the model learns why, and a late answer is refused', async () => {
+    const { sessionId, sent, store, server, pending, other, end } = await parked([
+      calls(['search', { query: 'x' }], ['send', { text: 'a' }], ['send', { text: 'b' }]),
+      say('Instead.'),
+    ])
+    const [asked] = await pending()
+    expect(await other().run({ sessionId, prompt: 'do something else' })).toMatchObject({ status: 'answered', answer: 'Instead.' })
+    const results = lastToolResults({ ...(server.requests.at(-1) as object) } as never).map(({ text }) => text)
+    const all = JSON.stringify(server.requests.at(-1)?.body)
+    expect(all).toContain('The user sent another message instead of approving it.')
+    expect([sent, results.length, await store.answer(asked?.id ?? '', { answer: 'once' }), await pending()]).toEqual([
+      [],
+      results.length,
+      false,
+      [],
+    ])
+    expect((await store.turns(sessionId)).map(({ status }) => status)).toEqual(['cancelled', 'answered'])
+    await end()
+  })
+
+  it('it can be cancelled', async () => {
+    const { sessionId, sent, pending, other, end } = await parked([call('send', { text: 'a' })])
+    expect(await other().cancel(sessionId)).toMatchObject({ status: 'cancelled' })
+    expect([sent, await pending(), await other().cancel(sessionId), await other().resume(sessionId)]).toEqual([
+      [],
+      [],
+      undefined,
+      undefined,
+    ])
+    await end()
+  })
+
+  it('questions of reads side by side are asked together, and the turn goes on after the last answer', async () => {
+    const policy: AgentOptions['policy'] = ({ input }) => ({ decision: input['query'] === 'free' ? 'allow' : 'ask', reason: 'all ask' })
+    const { sessionId, store, pending, other, end } = await parked(
+      [calls(['search', { query: 'one' }], ['search', { query: 'free' }], ['search', { query: 'two' }]), say('Found.')],
+      { policy },
+    )
+    const [first, second] = await pending()
+    await store.answer(second?.id ?? '', { answer: 'once' })
+    expect(await other().resume(sessionId)).toMatchObject({ status: 'waiting' })
+    expect(await pending()).toEqual([first])
+    await store.answer(first?.id ?? '', { answer: 'no' })
+    const outcome = await other().resume(sessionId)
+    expect(outcome?.calls.map(({ result }) => (result.ok ? 'ok' : result.status))).toEqual(['denied', 'ok', 'ok'])
+    await end()
+  })
+
+  it('where nobody can answer, it is denied at once, as before', async () => {
+    const { outcome, pending, sent, end } = await parked([call('send', { text: 'a' }), say('Not sent.')], {
+      approve: async () => ({ answer: 'nobody' }),
+    })
+    expect([outcome.status, await pending(), sent]).toEqual(['needs_approval', [], []])
+    await end()
+  })
+
+  it('a deleted session takes its questions with it', async () => {
+    const { sessionId, store, pending, end } = await parked([call('send', { text: 'a' })])
+    const [asked] = await pending()
+    expect(await store.deleteSession(sessionId)).toEqual({})
+    expect([await store.approval(asked?.id ?? ''), await store.answer(asked?.id ?? '', { answer: 'once' })]).toEqual([undefined, false])
+    await end()
+  })
+})
