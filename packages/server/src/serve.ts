@@ -34,6 +34,8 @@ export interface ServeOptions {
   readonly isPublic?: boolean
   /** Certificate and private key, in PEM. */
   readonly tls?: { readonly cert: string; readonly key: string }
+  /** Milliseconds that a client has to send the headers of a request. Default: 10,000. */
+  readonly slowMs?: number
   readonly version?: string
   /** Called with what the person should know. */
   readonly report?: (text: string) => void
@@ -51,8 +53,15 @@ export interface Server extends AsyncDisposable {
 
 export const DEFAULT_PORT = 4711
 
-/** Milliseconds. */
-const SLOW = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 10_000, connectionsCheckingInterval: 2000 }
+/** Milliseconds that a client has to send the headers of a request. */
+const SLOW = 10_000
+/** Limits for clients that send slowly, in milliseconds. */
+const limitsFor = (slow: number) => ({
+  headersTimeout: slow,
+  requestTimeout: 3 * slow,
+  keepAliveTimeout: slow,
+  connectionsCheckingInterval: slow / 5,
+})
 const MAX_HEADERS = 16_384
 
 /** @throws UsageError */
@@ -77,7 +86,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const handlers = createHandlers({ store, runner, env, version })
   const reached = { host, allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] }
   const app = createApp({ store, runner, handlers, metrics, token, reached, version, closing: closing.signal, log })
-  const shared = { ...SLOW, maxHeaderSize: MAX_HEADERS }
+  const shared = { ...limitsFor(options.slowMs ?? SLOW), maxHeaderSize: MAX_HEADERS }
   const server = createAdaptorServer({
     fetch: app.fetch,
     ...(tls
