@@ -99,9 +99,9 @@ function isNew(effects: Effects, key: string): boolean {
 }
 
 function toolsOf(effects: Effects, { point }: Life): Tool[] {
-  const happen = (what: string): unknown => {
+  const happen = (what: string, isFirst = (): boolean => true): unknown => {
     if (point(`before ${what}`)) return NEVER
-    effects.set(what, (effects.get(what) ?? 0) + 1)
+    if (isFirst()) effects.set(what, (effects.get(what) ?? 0) + 1)
     return point(`after ${what}`) ? NEVER : { done: what }
   }
   const input = z.object({ text: z.string() })
@@ -134,7 +134,7 @@ function toolsOf(effects: Effects, { point }: Life): Tool[] {
       idempotent: true,
       input,
       target: ({ text }) => text,
-      execute: ({ text }, { idempotencyKey }) => (isNew(effects, idempotencyKey) ? happen(text) : { done: text }),
+      execute: ({ text }, { idempotencyKey }) => happen(text, () => isNew(effects, idempotencyKey)),
     }),
     defineTool({
       name: 'shell',
@@ -209,7 +209,7 @@ async function answered(
   store: Store,
   one: Life,
   first: TurnOutcome | undefined,
-  steering: Steer,
+  steering: ReturnType<typeof createPerson>,
 ): Promise<TurnOutcome | undefined> {
   let outcome = first
   while (outcome?.status === 'waiting') {
@@ -309,7 +309,7 @@ function expectSound({ effects, history, results, joined }: Killed): readonly Ca
 }
 
 /** Checks that the turn has the same outcome as without kills, apart from unknown effects. `calm`: the undisturbed turn. */
-function expectSame({ outcome }: Killed, calm: Killed): void {
+function expectSame({ outcome, joined }: Killed, calm: Killed): void {
   if (!outcome || !calm.outcome) return
   const unknown = unknownIn(outcome.calls)
   const expected = calm.outcome.calls.map((one, at) =>
@@ -319,7 +319,8 @@ function expectSame({ outcome }: Killed, calm: Killed): void {
   expect(outcome.ledger.unknown.map(({ callId }) => callId)).toEqual(unknown)
   expect(outcome.ledger.changed).toEqual(calm.outcome.ledger.changed.filter(({ callId }) => !unknown.includes(callId)))
   const { answer, status, requests, usage } = calm.outcome
-  if (unknown.length === 0) expect(outcome).toMatchObject({ answer, status, requests, usage })
+  // What the person said while the turn ran is lost with a process that dies before it is stored.
+  if (unknown.length === 0 && joined === calm.joined) expect(outcome).toMatchObject({ answer, status, requests, usage })
   else expect(outcome).toMatchObject({ answer, status, requests })
 }
 
@@ -403,7 +404,7 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
         const whole = await answered(agent, opened, counted, await agent.run({ sessionId: 's', prompt: 'go', steering }), steering)
         expect(whole).toMatchObject({ status: 'answered', answer: 'Done.' })
         const asked = await opened.approvals({ sessionId: 's' })
-        expect([asked.length, new Set(asked.map(({ callId, kind }) => `${callId} ${kind}`)).size]).toEqual([9, 9])
+        expect([asked.length, new Set(asked.map(({ callId, kind }) => `${callId} ${kind}`)).size]).toEqual([10, 10])
         await opened.close()
         const all = counted.passed.length
         expect(all).toBeGreaterThan(points)

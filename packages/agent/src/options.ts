@@ -4,9 +4,9 @@ import type { Breakers, Spill } from '@mulligan/core/executor'
 import type { AgentEvent } from './events.ts'
 import type { Message } from './history/message.ts'
 import type { AgentModel } from './model/model.ts'
+import type { Parking, StoredAnswer } from './parked.ts'
 import type { RecordedFiles } from './rewinds.ts'
 import type { Store } from './store/store.ts'
-import type { Parking, StoredAnswer } from './turn/parked.ts'
 
 /** A file with instructions: `AGENTS.md`. */
 export interface Instructions {

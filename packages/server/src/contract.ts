@@ -76,7 +76,7 @@ export const CONTRACT = {
       model: z.string().min(1).optional(),
       baseUrl: z.string().min(1).optional(),
       agent: z.string().min(1).optional(),
-      mode: z.enum(['read-only', 'ask', 'auto', 'yolo']).optional(),
+      mode: z.enum(['read-only', 'ask', 'auto-edit', 'auto']).optional(),
       title: z.string().max(200).optional(),
     }),
     status: 201,

@@ -1,6 +1,6 @@
 /** The questions of parked turns, and the keys of requests, in a database. */
 import { randomUUID } from 'node:crypto'
-import type { StoredAnswer } from '../turn/parked.ts'
+import type { StoredAnswer } from '../parked.ts'
 import type { Driver, SessionWrite, Value } from './driver.ts'
 import type { createQueue } from './queue.ts'
 import type { ApprovalRow, Store } from './store.ts'

@@ -4,8 +4,8 @@ import type { AgentEvent, Compaction } from '../events.ts'
 import type { Message, StoredMessage, UserMessage } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { TurnOutcome, TurnStatus } from '../outcome.ts'
+import type { ParkedCall, StoredAnswer } from '../parked.ts'
 import type { RewindEvent } from '../rewound.ts'
-import type { ParkedCall, StoredAnswer } from '../turn/parked.ts'
 
 export interface SessionRow {
   readonly id: string

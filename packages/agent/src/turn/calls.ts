@@ -6,7 +6,7 @@ import { type ApprovalDecision, type ApprovalRequest, type CallRecord, type Effe
 import type { ParsedCall, Prepared } from '@mulligan/core/executor'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
-import { type ApprovalKind, hashOf, type ParkedCall, type Parking, type StoredAnswer, TurnParked } from './parked.ts'
+import { type ApprovalKind, hashOf, type ParkedCall, type Parking, type StoredAnswer, TurnParked } from '../parked.ts'
 import type { RecordedCalls } from './recorded-calls.ts'
 
 /** Maximum number of reads of one reply that run in parallel. */
@@ -121,10 +121,11 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
  * Returns the result of an effect that has already started. It is not run again, unless its service recognises it: its outcome is
  * either recorded or unknown.
  */
-function begunBefore(call: Extract<Prepared, { kind: 'ready' }>['call'], { begun, calls }: CallContext) {
+function begunBefore(call: Extract<Prepared, { kind: 'ready' }>['call'], { begun, calls, signal }: CallContext) {
   const { effect, record } = begun.get(call.id) ?? {}
   if (record) return Promise.resolve(calls.outcome(record))
-  if (effect === undefined || calls.executor.isIdempotent(call)) return undefined
+  // In a turn that was stopped nothing is run again, so what began stays unknown.
+  if (effect === undefined || (calls.executor.isIdempotent(call) && !signal.aborted)) return undefined
   return calls.executor.settle({ ...call, effect }, interrupted(call), 1).then((cut) => ({ kind: 'result' as const, record: cut }))
 }
 
