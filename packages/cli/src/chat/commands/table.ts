@@ -271,7 +271,7 @@ export const COMMANDS: readonly SlashCommand[] = [
     usage: '[ID]',
     description: 'continue another session; without an ID, search the sessions, and rename, export or delete them',
     run: async (id, chat) => {
-      const chosen = id === '' ? await (await import('../panel/open-sessions.ts')).pickSession(chat) : id
+      const chosen = id === '' ? await (await import('./pick-session.ts')).pickSession(chat) : id
       if (chosen !== undefined) await chat.goOnWith(chosen)
     },
   },

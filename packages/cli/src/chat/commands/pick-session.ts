@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { oneLine } from '@mulligan/host/light'
 import { deleteSessions, exportSession, MAX_TITLE } from '../../commands/sessions/sessions.ts'
-import type { ChatControl } from '../commands/table.ts'
-import { createSessionPicker, type SessionActions } from './session-picker.ts'
+import { createSessionPicker, type SessionActions } from '../panel/session-picker.ts'
+import type { ChatControl } from './table.ts'
 
 /** @returns the chosen session, or undefined if the list was closed */
 export const pickSession = (chat: ChatControl): Promise<string | undefined> =>
