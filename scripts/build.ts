@@ -4,6 +4,7 @@ import { cpSync, existsSync, globSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from './bundle.ts'
+import { buildPage } from './page.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
@@ -15,7 +16,7 @@ const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc
 if (status !== 0) process.exit(status ?? 1)
 
 // The output of deleted sources would be published.
-for (const output of globSync('packages/*/dist/**/*.{js,d.ts,md}', { exclude: ['packages/cli/dist/bundle'] })) {
+for (const output of globSync('packages/*/dist/**/*.{js,d.ts,md}', { exclude: ['packages/cli/dist/bundle', 'packages/server/dist/web'] })) {
   const stem = output.replace('/dist/', '/src/').replace(/(?:\.d\.ts|\.js)$/, '')
   if (![stem, `${stem}.ts`, `${stem}.tsx`].some((source) => existsSync(source))) rmSync(output)
 }
@@ -27,3 +28,4 @@ for (const text of globSync('packages/*/src/**/*.md')) {
 }
 
 await bundle()
+await buildPage()

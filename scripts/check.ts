@@ -18,6 +18,7 @@ for (const one of wrong) console.error(`check: ${one}`)
 const passed = [
   wrong.length === 0,
   run('types', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'),
+  run('types of the page', 'node_modules/typescript/bin/tsc', '-p', 'apps/web/tsconfig.json'),
   run('lint and format', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
 ]
 process.exit(passed.every(Boolean) ? 0 : 1)

@@ -167,6 +167,19 @@ export const CONTRACT = {
     status: 200,
     response: approvalSchema,
   },
+  'GET /api/reliability': {
+    summary: 'Returns the reliability figures of stored calls',
+    query: z.object({
+      since: z.coerce.number().int().min(0).optional().describe('milliseconds since 1970; inclusive'),
+      until: z.coerce.number().int().min(0).optional().describe('exclusive'),
+      cwd: z.string().optional(),
+      session: z.string().optional(),
+      tool: z.string().optional(),
+      model: z.string().optional(),
+    }),
+    status: 200,
+    response: z.looseObject({ total: z.object({ calls: z.int() }) }),
+  },
   'GET /api/tools': {
     summary: 'Lists the tools of a folder',
     query: z.object({ cwd: z.string().min(1) }),

@@ -8,6 +8,7 @@ import { type ChangedTurn, createChangeLog, type RecordedChanges, turnDiff } fro
 import type { Body, Query, Response, Route } from './contract.ts'
 import { ApiError, notFound } from './errors.ts'
 import { approvalOf, sessionOf, turnOf } from './present.ts'
+import { readReliability } from './reliability/index.ts'
 import type { Runner } from './runner.ts'
 
 interface Input<R extends Route> {
@@ -159,6 +160,7 @@ export function createHandlers({ store, runner, env, version }: HandlerOptions):
         void runner.resume(row.sessionId).catch(() => undefined)
       return approvalOf((await store.approval(id)) ?? row)
     },
+    'GET /api/reliability': async ({ query }) => ({ ...(await readReliability(store, query)) }),
     'GET /api/tools': ({ query: { cwd } }) =>
       inFolder(cwd, ({ tools }) => ({
         tools: tools.map(({ name, description, effect, inputSchema }) => ({ name, description, effect, inputSchema })),

@@ -1,4 +1,4 @@
-/** Serves the page: the files that were built into `web/` beside this module. They are read once, so no path can lead out of that folder. */
+/** Serves the page: the files that were built into `dist/web/`. They are read once, so no path can lead out of that folder. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -41,8 +41,8 @@ function assetsIn(folder: string): ReadonlyMap<string, Asset> {
   )
 }
 
-/** @param folder default: `web/` beside this module */
-export function servePage(app: Hono, folder = fileURLToPath(new URL('./web/', import.meta.url))): void {
+/** @param folder default: `dist/web/` of this package, also for its sources */
+export function servePage(app: Hono, folder = fileURLToPath(new URL('../dist/web/', import.meta.url))): void {
   const assets = assetsIn(folder)
   for (const [path, { type, bytes, zipped }] of assets) {
     // Files in `assets/` have the hash of their content in their names.

@@ -3,10 +3,10 @@ import type { calendar_v3 } from '@googleapis/calendar'
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { asIndeterminate, markOf } from '../common/once.ts'
+import { READ } from '../common/remote-read.ts'
 import { asAdded, inMarkdown, link, oneLine, plural } from '../common/text.ts'
 import { addressesIn } from '../mail/addresses.ts'
 import { type CallGoogle, Refused } from './client.ts'
-import { READ } from './shared.ts'
 
 type Event = calendar_v3.Schema$Event
 

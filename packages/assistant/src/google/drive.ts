@@ -2,9 +2,9 @@
 import { defineTool, empty, ModelRetry, ok, type Tool, ToolFailure } from '@mulligan/core'
 import { z } from 'zod'
 import { keepToken, type SessionValues, tokenOf } from '../common/pages.ts'
+import { READ } from '../common/remote-read.ts'
 import { inMarkdown, link, oneLine, plural } from '../common/text.ts'
 import { type CallGoogle, Refused } from './client.ts'
-import { READ } from './shared.ts'
 
 const PER_PAGE = 10
 /** The largest file that is read, in bytes. */

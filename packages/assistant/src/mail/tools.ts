@@ -3,8 +3,8 @@ import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFai
 import { z } from 'zod'
 import { createOnce, markOf } from '../common/once.ts'
 import type { SessionValues } from '../common/pages.ts'
+import { READ } from '../common/remote-read.ts'
 import { asAdded, inMarkdown, oneLine, plural } from '../common/text.ts'
-import { READ } from '../google/shared.ts'
 import { addressesIn } from './addresses.ts'
 import type { Draft, Mailbox, MailSummary } from './mailbox.ts'
 

@@ -46,6 +46,7 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
   'sessions repair': async (flags) => (await import('../commands/sessions/sessions.ts')).repairSessions(flags, output),
   'sessions export': async (id, flags) => (await import('../commands/sessions/sessions.ts')).exportSession(id, flags, output),
   logs: async (session, flags) => (await import('../commands/sessions/logs.ts')).logsCommand(session, flags, output),
+  report: async (flags) => (await import('../commands/report/report.ts')).reportCommand(flags, output),
   'mcp list': async (flags) => (await import('../commands/mcp/servers.ts')).listServers(flags, output),
   'mcp add': async (name, command, flags) => (await import('../commands/mcp/servers.ts')).addServer(name, command, flags, output),
   'mcp remove': async (name, flags) => (await import('../commands/mcp/servers.ts')).removeServer(name, flags, output),

@@ -235,6 +235,18 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--json', 'print one JSON event per line to stdout, as --json-stream does'),
   ],
   [
+    'report',
+    'show how reliable tool calls were: outcomes, repairs, retries, latency, what was caught',
+    ...IN_FOLDER,
+    flag('--all', 'include the sessions of all folders'),
+    flag('--session <id>', 'only this session; the id, or the beginning of it').conflicts('all'),
+    flag('--since <age>', 'only what happened since: 12h, 30d, 2w').argParser(age),
+    flag('--tool <name>', 'only calls of this tool'),
+    flag('--model <provider/name>', 'only calls of this model'),
+    flag('--html <file>', 'write the report as one HTML page that needs nothing else'),
+    flag('--force', 'overwrite the HTML file'),
+  ],
+  [
     'serve',
     'serve sessions over HTTP: turns, events, approvals that wait',
     flag('--host <address>', 'the address to listen on (default: 127.0.0.1)'),

@@ -160,13 +160,14 @@ export async function exportSession(asked: string | undefined, flags: ExportFlag
   return EXIT.ok
 }
 
-function writeTo(path: string, text: string, overwrites: boolean): void {
+/** @param flag the flag that names the file @throws UsageError */
+export function writeTo(path: string, text: string, overwrites: boolean, flag = '-o'): void {
   try {
     writeFileSync(resolve(path), text, { mode: 0o600, flag: overwrites ? 'w' : 'wx' })
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') throw new UsageError(`${path} exists already`, 'Name another file, or add --force to overwrite it.')
-    throw new UsageError(`${path} can't be written: ${code}`, 'Name another file with -o.')
+    throw new UsageError(`${path} can't be written: ${code}`, `Name another file with ${flag}.`)
   }
 }
 

@@ -1,0 +1,114 @@
+/** The sessions of the store, latest first, with search over titles and messages. */
+import { type RefObject, useCallback, useEffect, useState } from 'react'
+import { ApiError, api } from '../api/client.ts'
+import type { Session } from '../api/types.ts'
+import { sessionHref } from '../ui/route.ts'
+import { oneLine } from '../ui/safe-text.ts'
+import { dayGroup, fullTime, shortTime } from '../ui/time.ts'
+
+const PAGE = 60
+const REFRESH = 4000
+const TYPING = 200
+
+interface SessionListProps {
+  readonly current: string | undefined
+  /** Changes when something happened that the list should show. */
+  readonly version: number
+  readonly search: RefObject<HTMLInputElement | null>
+}
+
+export function SessionList({ current, version, search }: SessionListProps) {
+  const [query, setQuery] = useState('')
+  const [limit, setLimit] = useState(PAGE)
+  const [sessions, setSessions] = useState<readonly Session[]>()
+  const [more, setMore] = useState(false)
+  const [error, setError] = useState<string>()
+
+  const load = useCallback(async (): Promise<void> => {
+    try {
+      const { sessions: found, next } = await api.sessions({ q: query.trim(), limit })
+      setSessions(found)
+      setMore(next !== undefined)
+      setError(undefined)
+    } catch (failure) {
+      setError(failure instanceof ApiError ? failure.message : 'The sessions cannot be shown.')
+    }
+  }, [query, limit])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: loads again with each version
+  useEffect(() => {
+    const typing = setTimeout(() => void load(), query === '' ? 0 : TYPING)
+    const refresh = setInterval(() => {
+      if (document.visibilityState === 'visible') void load()
+    }, REFRESH)
+    return () => {
+      clearTimeout(typing)
+      clearInterval(refresh)
+    }
+  }, [load, version])
+
+  const groups = Map.groupBy(sessions ?? [], ({ updatedAt }) => dayGroup(updatedAt))
+  return (
+    <div className="sessions">
+      <search>
+        <input
+          type="search"
+          ref={search}
+          value={query}
+          placeholder="Search sessions"
+          aria-label="Search sessions"
+          aria-keyshortcuts="/"
+          onChange={(event) => setQuery(event.target.value)}
+        />
+      </search>
+      {error && (
+        <p className="note error" role="alert">
+          {error}
+        </p>
+      )}
+      <nav aria-label="Sessions" data-part="list">
+        {sessions?.length === 0 && <p className="soft empty">{query === '' ? 'No sessions yet.' : 'Nothing found.'}</p>}
+        {[...groups].map(([day, list]) => (
+          <section key={day} aria-label={day}>
+            <h2>{day}</h2>
+            <ul>
+              {list.map((session) => (
+                <li key={session.id}>
+                  <Entry session={session} isCurrent={session.id === current} />
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+        {more && (
+          <button type="button" className="quiet" onClick={() => setLimit(limit + PAGE)}>
+            Show more
+          </button>
+        )}
+      </nav>
+    </div>
+  )
+}
+
+const STATUS: Readonly<Record<Session['status'], string>> = { idle: '', running: 'running', waiting: 'waits for you' }
+
+function Entry({ session, isCurrent }: { readonly session: Session; readonly isCurrent: boolean }) {
+  const { id, title, cwd, updatedAt, turns, status } = session
+  return (
+    <a href={sessionHref(id)} className={`session is-${status}`} aria-current={isCurrent ? 'page' : undefined} data-nav>
+      <span className="title">{oneLine(title, 90) || 'Untitled'}</span>
+      <span className="soft about">
+        {STATUS[status] !== '' && <b className="state">{STATUS[status]}</b>}
+        <span className="path">{oneLine(cwd.split(/[\\/]/).pop() || cwd, 40)}</span>
+        {status === 'idle' && (
+          <span>
+            {turns} {turns === 1 ? 'turn' : 'turns'}
+          </span>
+        )}
+        <time dateTime={new Date(updatedAt).toISOString()} title={fullTime(updatedAt)}>
+          {shortTime(updatedAt)}
+        </time>
+      </span>
+    </a>
+  )
+}
