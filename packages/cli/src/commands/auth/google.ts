@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import type { OAuthClient } from '@mulligan/assistant'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { googleLoginFile } from '@mulligan/host/parts'
-import { startProgram } from '@mulligan/sandbox'
 import { fromHome, openDataDir } from '../../paths.ts'
 import { EXIT } from '../../process.ts'
+import { openBrowser } from '../../ui/open-browser.ts'
 import type { Output } from '../../ui/output.ts'
 import { print } from '../../ui/text.ts'
 import { assistant } from './assistant.ts'
@@ -45,7 +45,7 @@ export async function googleCommand({ client: file, browser = true, json }: Goog
       endpoints: googlePlaces({ env: process.env, google: stored }).endpoints,
       show: (url) => {
         output.err(`Agree in the browser:\n${url}\n`)
-        if (browser) openInBrowser(url)
+        if (browser) openBrowser(new URL(url))
       },
     })
   } catch (error) {
@@ -81,19 +81,6 @@ function clientIn(file: string): OAuthClient {
     // reported below
   }
   throw new UsageError(`${oneLine(file, 300)} is not the file of an OAuth client for desktop apps`, hint)
-}
-
-/** Opens an address with the system's program for it. If there is none, the person has the printed address. */
-function openInBrowser(url: string): void {
-  const program = process.platform === 'darwin' ? '/usr/bin/open' : process.platform === 'win32' ? undefined : '/usr/bin/xdg-open'
-  if (program === undefined || (process.platform === 'linux' && !process.env['DISPLAY'] && !process.env['WAYLAND_DISPLAY'])) return
-  try {
-    const child = startProgram(program, [url], { cwd: '/', env: process.env })
-    child.on('error', () => undefined)
-    child.unref()
-  } catch {
-    // The address is printed.
-  }
 }
 
 /** @returns 1 if there was no login */

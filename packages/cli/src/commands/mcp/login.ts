@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { credentialStore, readSettings } from '@mulligan/host/parts'
 import { expanded, logIn, logOut, type OAuthSettings } from '@mulligan/mcp'
-import { resolveProgram, startProgram } from '@mulligan/sandbox'
 import { workingFolder } from '../../paths.ts'
 import { EXIT, watchInterrupts } from '../../process.ts'
 import { settled } from '../../trust.ts'
+import { openBrowser } from '../../ui/open-browser.ts'
 import type { Output } from '../../ui/output.ts'
 import { type FolderFlags, print } from '../../ui/text.ts'
 
@@ -77,23 +77,4 @@ async function serverCalled(name: string, flags: FolderFlags, output: Output): P
   } catch (error) {
     throw new UsageError(`the MCP server ${shown} has no login: ${(error as Error).message}`, 'Logins are for servers with a url.')
   }
-}
-
-/** Programs that open a browser. The address is an argument of its own, which no shell reads. */
-const OPENERS: Readonly<Record<string, readonly string[]>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-  linux: ['xdg-open'],
-}
-
-/** @returns false if there is no browser */
-function openBrowser(address: URL): boolean {
-  const [name = '', ...args] = OPENERS[process.platform] ?? []
-  const hasScreen = process.platform !== 'linux' || process.env['DISPLAY'] || process.env['WAYLAND_DISPLAY']
-  const program = hasScreen ? resolveProgram(name) : undefined
-  if (program === undefined) return false
-  const child = startProgram(program, [...args, address.href], { stdio: 'ignore', detached: true })
-  child.on('error', () => undefined)
-  child.unref()
-  return true
 }
