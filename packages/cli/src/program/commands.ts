@@ -76,7 +76,7 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
 })
 
 /** The commands that run if only their group is named. */
-const DEFAULTS = new Set(['config show', 'sessions list', 'mcp list', 'auth status'])
+const DEFAULTS = new Set(['config show', 'sessions list', 'mcp list', 'approvals list', 'auth status'])
 
 /** The names of the commands, without subcommands. */
 export const COMMANDS: readonly string[] = DEFINITIONS.flatMap(([name]) => (name.includes(' ') ? [] : [name]))
