@@ -25,7 +25,7 @@ export const CHAT: readonly Mutation[] = [
     id: 'chat-answers',
     rule: 'chat: text typed during a turn waits, and does not answer a question',
     file: chat('chat.ts'),
-    find: `else queued = [...queued, typed.trim()]`,
+    find: `else waiting.add(typed)`,
     replace: `else questions.answer(typed)`,
     test: held('asks, and takes back what was changed'),
   },

@@ -80,8 +80,8 @@ export const CONTRACT: readonly Mutation[] = [
     id: 'mid-flight-is-indeterminate',
     rule: '5: an effect whose connection broke is indeterminate',
     file: core('run/run-tool.ts'),
-    find: `if (tool.effect !== 'read' && brokeInMidFlight(error))`,
-    replace: `if (false)`,
+    find: `mayHaveTakenEffect ||= tool.effect !== 'read' && isOutcomeUnknown(ran.error)`,
+    replace: ``,
     test: contract('an effect whose connection broke in mid-flight'),
   },
   {
@@ -192,8 +192,8 @@ export const CONTRACT: readonly Mutation[] = [
     id: 'effects-in-order',
     rule: '5: effects of one response run in order',
     file: core('create-executor.ts'),
-    find: `(call.effect === 'read' || isUnsupervised(call.tool)) && call.confinement !== 'layer' ? run(call) : inOrder(() => run(call))`,
-    replace: `run(call)`,
+    find: `inOrder(() => run(call, firstAttempt))`,
+    replace: `run(call, firstAttempt)`,
     test: contract('effects of one response run in order'),
   },
   {

@@ -148,7 +148,7 @@ export const MCP: readonly Mutation[] = [
   {
     id: 'mcp-serve-annotations',
     rule: 'mcp serve: annotations say no less than the effect of a tool',
-    file: 'packages/mcp/src/serve/serve.ts',
+    file: 'packages/mcp/src/serve/results.ts',
     find: `readOnlyHint: effect === 'read'`,
     replace: `readOnlyHint: true`,
     test: { file: 'packages/mcp/src/serve/serve.test.ts', name: 'annotations' },
@@ -156,7 +156,7 @@ export const MCP: readonly Mutation[] = [
   {
     id: 'mcp-serve-asks',
     rule: 'mcp serve: a call that needs approval is made only after the client has asked its person',
-    file: 'packages/mcp/src/serve/serve.ts',
+    file: 'packages/mcp/src/serve/tool-server.ts',
     find: `if (action === 'accept' && allow === true) return`,
     replace: `if (action === 'accept') return`,
     test: { file: 'packages/mcp/src/serve/serve.test.ts', name: 'is made only if the person allows it' },
@@ -164,7 +164,7 @@ export const MCP: readonly Mutation[] = [
   {
     id: 'mcp-serve-taint',
     rule: 'mcp serve: what one call has read from outside counts for the next',
-    file: 'packages/mcp/src/serve/serve.ts',
+    file: 'packages/mcp/src/serve/tool-server.ts',
     find: `untrusted: tainted.untrusted === true || untrusted`,
     replace: `untrusted: false`,
     test: { file: 'packages/mcp/src/serve/serve.test.ts', name: 'counts for the next' },
@@ -172,7 +172,7 @@ export const MCP: readonly Mutation[] = [
   {
     id: 'mcp-serve-answers-are-for-one-call',
     rule: 'mcp serve: an answer is for the call that was asked about, and for no other',
-    file: 'packages/mcp/src/serve/serve.ts',
+    file: 'packages/mcp/src/serve/tool-server.ts',
     find: `find((one) => waiting.has(one))`,
     replace: `at(0) && [...waiting.keys()][0]`,
     test: { file: 'packages/mcp/src/serve/serve.test.ts', name: 'to another question' },
@@ -253,7 +253,7 @@ export const MCP: readonly Mutation[] = [
     id: 'untrusted-message-taints',
     rule: 'agent: after a message that somebody else wrote, each external effect needs a person',
     file: 'packages/agent/src/turn/egress-policy.ts',
-    find: `messages.length < all.length ||`,
+    find: `history.some(isOfOthers) ||`,
     replace: ``,
     test: { file: CHAT_TEST, name: 'is a command, and what it says' },
   },

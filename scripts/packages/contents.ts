@@ -18,7 +18,7 @@ export interface Expected {
 }
 
 const KINDS =
-  /^(?:package\.json|README\.md|LICENSE|mulligan\.schema\.json|bin\/[^/]+\.js|[\w.]+\.schema\.json|dist\/.*(?:\.js|\.d\.ts|\.md))$/
+  /^(?:package\.json|README\.md|LICENSE|mulligan\.schema\.json|bin\/[^/]+\.js|[\w.]+\.schema\.json|dist\/.*(?:\.js|\.d\.ts|\.md)|dist\/web\/(?:index\.html|assets\/[\w.-]+))$/
 const FOR_TESTS = /\.(?:test|test-d|fixture)\.|(?:^|\/)(?:fixtures|__\w+__)\//
 const IMPORT = /^\s*(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*'([^']+)'|\bimport\('([^']+)'\)/gm
 
@@ -29,7 +29,7 @@ export function wrongContents({ manifest, files }: Contents, expected: Expected)
   if (files.has('LICENSE') && files.get('LICENSE') !== expected.license) wrong.push('LICENSE is not the one of the repository')
   for (const [path, text] of files) {
     if (!KINDS.test(path) || FOR_TESTS.test(path)) wrong.push(`${path} does not belong in a package`)
-    else if (path.startsWith('dist/') && !path.startsWith('dist/bundle/') && !sourcesOf(path).some(expected.hasSource))
+    else if (path.startsWith('dist/') && !/^dist\/(?:bundle|web)\//.test(path) && !sourcesOf(path).some(expected.hasSource))
       wrong.push(`${path} has no source any more: run \`node scripts/build.ts --clean\``)
     if (text.includes(expected.root)) wrong.push(`${path} names a folder of this machine`)
     const map = /^\/\/# sourceMappingURL=(\S+)$/m.exec(text)?.[1]

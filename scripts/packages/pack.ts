@@ -11,6 +11,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export interface Manifest {
   readonly name: string
   readonly version: string
+  readonly private?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
@@ -41,11 +42,13 @@ export async function packAll(into: string): Promise<Packed[]> {
   const args = ['pack', '--workspaces', '--json', '--ignore-scripts', '--pack-destination', into]
   const { status, stdout, stderr, error } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' })
   if (status !== 0) throw error ?? new Error(`npm pack ended with ${status}: ${stderr}`)
-  return (Object.values(JSON.parse(stdout)) as Told[]).map(({ name, filename, size, unpackedSize }) => {
+  const packed = (Object.values(JSON.parse(stdout)) as Told[]).map(({ name, filename, size, unpackedSize }) => {
     const file = join(into, filename)
     const files = filesOf(readFileSync(file))
     return { name, file, size, unpackedSize, files, manifest: JSON.parse(files.get('package.json') ?? '{}') as Manifest }
   })
+  // The page is published as a part of the server.
+  return packed.filter(({ manifest }) => manifest.private !== true)
 }
 
 function filesOf(tarball: Uint8Array): Map<string, string> {

@@ -137,6 +137,7 @@ describe('a project widens nothing that the person has not given', () => {
     'sandbox.output': [1000, 2000, '1000'],
     'sandbox.disk': ['1g', '2g', '1g'],
     mcpServers: [{ a: { command: 'mine' } }, { b: { command: 'theirs' } }, { a: { command: 'mine' } }],
+    'notes.vault': [undefined, '/home/ann', 'refused'],
     store: [undefined, 'postgres://db.evil.example/x', 'refused'],
     mode: ['read-only', 'auto', 'read-only'],
     policy: [undefined, [{ decision: 'allow' }], 'refused'],
