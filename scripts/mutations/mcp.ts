@@ -174,7 +174,7 @@ export const MCP: readonly Mutation[] = [
     rule: 'mcp serve: an answer is for the call that was asked about, and for no other',
     file: 'packages/mcp/src/serve/tool-server.ts',
     find: `find((one) => waiting.has(one))`,
-    replace: `at(0) && [...waiting.keys()][0]`,
+    replace: `map(() => [...waiting.keys()][0])[0]`,
     test: { file: 'packages/mcp/src/serve/serve.test.ts', name: 'to another question' },
   },
   {
