@@ -30,21 +30,27 @@ async function approval(
 
 type ToolApproval = NonNullable<Settings['toolApproval']>
 
-/** In the same form as the user's own setting, which determines how the SDK calls it. */
-export function approvals(turn: Turn, tools: ToolSet, theirs: ToolApproval | undefined): ToolApproval {
+/**
+ * In the same form as the user's own setting, which determines how the SDK calls it.
+ * @param canAsk whether the engine may ask a person. If not, a tool that runs here and has no approval of its own gets none.
+ */
+export function approvals(turn: Turn, tools: ToolSet, theirs: ToolApproval | undefined, canAsk: boolean): ToolApproval {
   const isRunHere = (name: string): boolean => !Object.hasOwn(tools, name) || tools[name]?.execute !== undefined
   if (typeof theirs === 'function')
     return (request) => {
       const { toolCall, messages } = request
       return approval(turn, toolCall, messages, { theirs: () => theirs(request), isRunHere: isRunHere(toolCall.toolName) })
     }
-  const entries = Object.entries<ToolSet[string]>(tools).map(([toolName, tool]) => {
-    const asked = askedOf(tool, theirs && Object.hasOwn(theirs, toolName) ? theirs[toolName] : undefined)
+  const entries = Object.entries<ToolSet[string]>(tools).flatMap(([toolName, tool]) => {
+    const given = theirs && Object.hasOwn(theirs, toolName) ? theirs[toolName] : undefined
+    // The SDK would wait for an answer that is known.
+    if (!canAsk && given === undefined && tool.execute && !tool.needsApproval) return []
+    const asked = askedOf(tool, given)
     const ours = (input: unknown, about: About) => {
       const call = { toolName, input, toolCallId: about.toolCallId }
       return approval(turn, call, about.messages, { theirs: () => asked(input, about), isRunHere: isRunHere(toolName) })
     }
-    return [toolName, isForeign(tool) ? asked : ours]
+    return [[toolName, isForeign(tool) ? asked : ours] as const]
   })
   return Object.fromEntries(entries)
 }

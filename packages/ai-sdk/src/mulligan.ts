@@ -41,11 +41,12 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
 
   function turn(settings: Settings): Settings {
     const refinement = createRefinement(settings)
+    const canAsk = options.canAsk ?? (mayAsk || settings.toolApproval !== undefined)
     const state = createTurn({
       tools: checked().then((all) => withTimeouts(all, settings, options)),
       options,
       refinement,
-      canAsk: options.canAsk ?? (mayAsk || settings.toolApproval !== undefined),
+      canAsk,
     })
     state.stopWith(settings.abortSignal)
     const prepareStep = preparing(state, settings)
@@ -58,7 +59,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
       prepareStep,
       ...(isLimited && { stopWhen: [settings.stopWhen ?? (isForced(settings) ? isDone : []), isEnough].flat() }),
       repairToolCall: (request) => repaired(state, request, repair, options.log),
-      toolApproval: approvals(state, tools, settings.toolApproval),
+      toolApproval: approvals(state, tools, settings.toolApproval, canAsk),
     }
   }
 
