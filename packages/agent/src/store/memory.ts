@@ -54,8 +54,8 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
       })
     },
     updateSession: async (id, changes) => {
-      const session = get(id)
-      session.row = { ...session.row, ...changes }
+      const session = kept.get(id)
+      if (session) session.row = { ...session.row, ...changes }
     },
     session: async (id) => kept.get(id)?.row,
     sessions: async ({ cwd, idPrefix = '', before = Number.POSITIVE_INFINITY, search = '', limit = 50 } = {}) =>
@@ -69,10 +69,6 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
         .filter((row) => idPrefix.includes('/') || !row.id.includes('/'))
         .reverse()
         .slice(0, limit),
-    renameSession: async (id, title) => {
-      const session = kept.get(id)
-      if (session) session.row = { ...session.row, title }
-    },
     deleteSession: async (id) => {
       if (claims.has(id)) return { busy: 'this process' }
       for (const one of [...kept.keys()].filter((key) => key === id || key.startsWith(`${id}/`))) {

@@ -135,18 +135,10 @@ export function sqlStore(driver: Driver): Store {
       queue.add(creation.write)
     },
     updateSession: async (id, { title, settings }) => {
-      const set = (column: string, value: string): SessionWrite => ({
-        sessionId: id,
-        sql: `UPDATE sessions SET ${column} = ? WHERE id = ?`,
-        parameters: [value, id],
-      })
       await written()
       // Not fenced: another process may run a turn of the session meanwhile.
-      for (const { sql, parameters } of [
-        ...(title === undefined ? [] : [set('title', title)]),
-        ...(settings === undefined ? [] : [set('settings', JSON.stringify(settings))]),
-      ])
-        await driver.all(sql, ...parameters)
+      if (title !== undefined) await driver.all('UPDATE sessions SET title = ? WHERE id = ?', title, id)
+      if (settings !== undefined) await driver.all('UPDATE sessions SET settings = ? WHERE id = ?', JSON.stringify(settings), id)
     },
     session: async (id) => (await sessionRows(`${SESSIONS} WHERE id = ?`, id))[0],
     sessions: async ({ cwd, idPrefix = '', before, search = '', limit = 50 } = {}) => {
@@ -164,10 +156,6 @@ export function sqlStore(driver: Driver): Store {
         ...filters.flatMap(([, values]) => values),
         limit,
       )
-    },
-    renameSession: async (id, title) => {
-      await written()
-      await driver.all('UPDATE sessions SET title = ? WHERE id = ?', title, id)
     },
     deleteSession,
     claim: (sessionId, { takeOver } = {}) => claim(sessionId, takeOver),

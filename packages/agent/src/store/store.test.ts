@@ -191,8 +191,8 @@ describe.each([
       [],
       ['b'],
     ])
-    await store.renameSession('b', "Ann's verses")
-    await store.renameSession('none', 'x')
+    await store.updateSession('b', { title: "Ann's verses" })
+    await store.updateSession('none', { title: 'x' })
     expect([(await store.session('b'))?.title, await found("ann's"), await store.session('none')]).toEqual([
       "Ann's verses",
       ['b'],

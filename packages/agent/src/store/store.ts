@@ -81,12 +81,11 @@ export class SessionTakenOver extends Error {
 
 export interface Store {
   readonly createSession: (session: Pick<SessionRow, 'id' | 'cwd' | 'title' | 'settings'>) => Promise<void>
+  /** Changes the title or the settings of a session, also while another process runs a turn of it. A missing session is not an error. */
   readonly updateSession: (id: string, changes: Partial<Pick<SessionRow, 'title' | 'settings'>>) => Promise<void>
   readonly session: (id: string) => Promise<SessionRow | undefined>
   /** Returns sessions, latest first. */
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
-  /** Changes the title of a session. A missing session is not an error. */
-  readonly renameSession: (id: string, title: string) => Promise<void>
   /**
    * Permanently deletes the session with its whole conversation. `busy` names the process that is running a turn of it; nothing is
    * deleted then. A missing session is not an error.

@@ -24,7 +24,7 @@ function actionsOf({ store, cwd }: ChatControl): SessionActions {
 
   return {
     find: (words, limit) => store.sessions({ cwd, search: words, limit }),
-    rename: (id, title) => store.renameSession(id, oneLine(title, MAX_TITLE)),
+    rename: (id, title) => store.updateSession(id, { title: oneLine(title, MAX_TITLE) }),
     export: (id) => said((output) => exportSession(id, { cwd, output: join(cwd, `${id}.md`) }, output)),
     delete: (id) => said((output) => deleteSessions([id], { cwd, yes: true }, output)),
   }

@@ -83,7 +83,7 @@ export async function renameSession(asked: string, title: string, flags: FolderF
   if (name === '') throw new UsageError('the new title is empty', 'mulligan sessions rename ID A NEW TITLE')
   const id = await withStore(output, async (store) => {
     const session = await sessionNamed(store, asked, flags)
-    await store.renameSession(session.id, name)
+    await store.updateSession(session.id, { title: name })
     return session.id
   })
   print(output, flags.json, { session: id, title: name }, [`Session ${id} is now ${JSON.stringify(name)}.`])
