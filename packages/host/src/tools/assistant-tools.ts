@@ -3,13 +3,15 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Service } from '@mulligan/assistant'
 import type { Tool } from '@mulligan/core'
-import type { SessionState, UserToolProblem } from '@mulligan/tools'
+import type { SessionState } from '@mulligan/tools'
 import type { Env } from '../common/env.ts'
 import { dataDir } from '../common/paths.ts'
+import { optionalAssistant } from './optional-assistant.ts'
 
 export interface AssistantTools {
   readonly tools: readonly Tool[]
-  readonly problems: readonly UserToolProblem[]
+  /** Why tools of services that are set up are missing. */
+  readonly problem?: string
 }
 
 /** The file with the login for Google. */
@@ -24,13 +26,8 @@ export function servicesIn(env: Env): readonly Service[] {
 /** Creates the tools. @param values where page tokens are kept. Default: in memory */
 export async function openAssistant(env: Env, values: SessionState | undefined): Promise<AssistantTools> {
   const services = servicesIn(env)
-  if (services.length === 0) return { tools: [], problems: [] }
-  try {
-    const { assistantTools } = await import('@mulligan/assistant')
-    return { tools: assistantTools({ env, google: googleLoginFile(env), values, services }), problems: [] }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    const problem = `${services.join(' and ')}: the package @mulligan/assistant is not installed`
-    return { tools: [], problems: [{ file: '', error: problem }] }
-  }
+  if (services.length === 0) return { tools: [] }
+  const assistant = await optionalAssistant()
+  if (!assistant) return { tools: [], problem: `${services.join(' and ')}: the package @mulligan/assistant is not installed` }
+  return { tools: assistant.assistantTools({ env, google: googleLoginFile(env), values, services }) }
 }

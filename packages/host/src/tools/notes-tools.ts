@@ -4,6 +4,7 @@ import type { NotesTools as Opened } from '@mulligan/assistant'
 import type { Env } from '../common/env.ts'
 import { openDataDir, toHome } from '../common/paths.ts'
 import type { Settings } from '../config/settings.ts'
+import { optionalAssistant } from './optional-assistant.ts'
 
 export interface NotesTools extends Opened {
   /** Why configured tools are missing. */
@@ -25,10 +26,7 @@ export async function openNotes(
   { env, changes, byHand }: NotesToolsOptions,
 ): Promise<NotesTools> {
   if (!notesVault) return NONE
-  const assistant = await import('@mulligan/assistant').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
-    return undefined
-  })
+  const assistant = await optionalAssistant()
   if (!assistant) return { ...NONE, problem: `${notesVault.from} sets notes.vault, and @mulligan/assistant is not installed` }
   return assistant.notesTools({
     vault: toHome(notesVault.value, env),

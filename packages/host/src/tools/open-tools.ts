@@ -29,8 +29,8 @@ export interface WorkspaceTools extends AsyncDisposable {
   readonly leftOut: readonly LeftOut[]
   /** What was left out: files that could not be loaded, and user-defined tools with the name of a built-in one. */
   readonly problems: readonly UserToolProblem[]
-  /** Why the tools for notes are missing, though a folder is configured. */
-  readonly missing?: string
+  /** Why tools for notes and services are missing, though these are set up. */
+  readonly missing: readonly string[]
   readonly ignored: BuiltInTools['ignored']
   /** The configured MCP servers. */
   readonly servers: () => readonly McpServerStatus[]
@@ -104,11 +104,11 @@ export async function openTools(
       return [...builtIn, ...own, ...mcp.tools]
     },
     own: new Set(own.map(({ name }) => name)),
-    problems: [...assistant.problems, ...problems, ...renamed],
+    problems: [...problems, ...renamed],
     get leftOut() {
       return mcp.leftOut
     },
-    ...(notes.problem !== undefined && { missing: notes.problem }),
+    missing: [assistant, notes].flatMap(({ problem }) => problem ?? []),
     servers: mcp.status,
     mcp,
     ...(needsTrust(files) && { untrusted: files }),
@@ -124,7 +124,7 @@ export const leftOutTexts = ({
   leftOut,
   missing,
 }: Pick<WorkspaceTools, 'problems' | 'leftOut' | 'missing'>): readonly string[] => [
-  ...(missing === undefined ? [] : [oneLine(missing, 400)]),
+  ...missing.map((why) => oneLine(why, 400)),
   ...problems.map(problemText),
   ...leftOut.map(leftOutText),
 ]
