@@ -3,8 +3,9 @@ import type { Tool } from '@mulligan/core'
 import { memoryValues, type SessionValues } from '../common/pages.ts'
 import { type SlackOptions, slackClient } from './client.ts'
 import { slackDirectory } from './directory.ts'
+import { listSlackChannels, listSlackUsers } from './lists.ts'
+import { getSlackChannelHistory, getSlackThreadReplies } from './messages.ts'
 import { postSlackMessage } from './post.ts'
-import { slackReads } from './read.ts'
 
 export type { SlackOptions } from './client.ts'
 
@@ -12,5 +13,12 @@ export type { SlackOptions } from './client.ts'
 export function slackTools(options: SlackOptions = {}, values: SessionValues = memoryValues()): Tool[] {
   const call = slackClient(options)
   const directory = slackDirectory(call)
-  return [postSlackMessage(call, directory), ...slackReads({ call, directory, values })]
+  const reads = { call, directory, values }
+  return [
+    postSlackMessage(call, directory),
+    listSlackChannels(directory),
+    getSlackChannelHistory(reads),
+    getSlackThreadReplies(reads),
+    listSlackUsers(directory),
+  ]
 }

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { createOnce, markOf } from '../common/once.ts'
 import { asAdded, link } from '../common/text.ts'
 import { type CallSlack, errorCode } from './client.ts'
+import { conversationFault, nameOf, noMessage } from './conversation.ts'
 import { type Channel, type Directory, nearestPeople } from './directory.ts'
 
 /** The longest text that Slack takes: https://docs.slack.dev/reference/methods/chat.postMessage */
@@ -139,15 +140,11 @@ interface Marked {
   readonly metadata?: { readonly event_payload?: Readonly<Record<string, unknown>> }
 }
 
-export const nameOf = ({ id, name }: Pick<Channel, 'id' | 'name'>): string => (name === id || name.startsWith('@') ? name : `#${name}`)
-
 /** What Slack says about the channel, the thread or the text. */
 function refusal(error: unknown, room: Channel, thread: string | undefined): unknown {
   const code = errorCode(error)
-  if (code === 'not_in_channel' || code === 'channel_not_found')
-    return new ToolFailure(`The bot is not a member of ${nameOf(room)}. Someone has to invite it there: /invite @BOT`, {
-      errorType: 'permission',
-    })
+  const fault = conversationFault(code, room, thread)
+  if (fault) return fault
   if (code === 'is_archived') return new ToolFailure(`${nameOf(room)} is archived.`)
   if (/^restricted_action/.test(code))
     return new ToolFailure(`Posting to ${nameOf(room)} is restricted (${code}).`, { errorType: 'permission' })
@@ -157,12 +154,6 @@ function refusal(error: unknown, room: Channel, thread: string | undefined): unk
       parameter: 'text',
       constraint: `at most ${MAX_TEXT} characters`,
     })
-  if (/thread/.test(code) || code === 'message_not_found')
-    return new ModelRetry(`There is no message ${thread} in ${nameOf(room)}.`, {
-      errorType: 'not_found',
-      parameter: 'thread_ts',
-      value: thread,
-      constraint: 'the ts of a message, as in get_slack_channel_history',
-    })
+  if (/thread/.test(code)) return noMessage(room, thread)
   return code === '' ? error : new ToolFailure(`Slack refused the message: ${code}.`)
 }

@@ -1,136 +1,29 @@
-/** Tools that read from Slack: channels, people, messages and threads. */
-import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
+/** Tools that read the messages of a channel or a thread. */
+import { defineTool, empty, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { keepToken, type SessionValues, tokenOf } from '../common/pages.ts'
+import { READ } from '../common/remote-read.ts'
 import { inMarkdown, oneLine, plural } from '../common/text.ts'
 import { type CallSlack, errorCode } from './client.ts'
+import { conversationFault, nameOf } from './conversation.ts'
 import type { Channel, Directory } from './directory.ts'
-import { nameOf } from './post.ts'
 
-const MAX_CHANNELS = 200
-const MAX_USERS = 200
 const MAX_MESSAGES = 50
 /** Characters of a message in a list. */
 const MESSAGE_CHARS = 4000
 
 const page = z.int().min(1).default(1).describe('page')
-/** What all reads of Slack have in common. */
-const READ = { effect: 'read', untrusted: true, readsWorkspace: false, sends: 'query', service: 'slack', timeout: 60 } as const
 
-interface SlackReads {
+export interface SlackReads {
   readonly call: CallSlack
   readonly directory: Directory
   readonly values: SessionValues
 }
 
-export const slackReads = (slack: SlackReads): Tool[] => [
-  listSlackChannels(slack),
-  getSlackChannelHistory(slack),
-  getSlackThreadReplies(slack),
-  listSlackUsers(slack),
-]
-
-function listSlackChannels({ directory }: SlackReads): Tool {
+export function getSlackChannelHistory(slack: SlackReads): Tool {
   return defineTool({
     ...READ,
-    name: 'list_slack_channels',
-    description: 'Lists the Slack channels that the bot can see.',
-    input: z.object({
-      limit: z.int().min(1).max(MAX_CHANNELS).default(20).describe('rows'),
-      types: z.enum(['public', 'private', 'all']).default('all'),
-      page,
-    }),
-    aliases: ['slack_list_channels', 'get_slack_channels'],
-    target: ({ types }) => types,
-    examples: [
-      { outcome: 'ok', input: { limit: 5 } },
-      { outcome: 'retry', input: { page: 99 }, why: 'there are fewer pages' },
-    ],
-    execute: async ({ limit, types, page }, { signal }) => {
-      const all = (await directory.channels(signal))
-        .filter(({ isArchived, isPrivate }) => !isArchived && (types === 'all' || (types === 'private') === isPrivate))
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      return rows(
-        all,
-        { page, limit, one: 'channel', none: `The bot can see no ${types === 'all' ? '' : `${types} `}channel.` },
-        (channel) => ({
-          line: `${nameOf(channel)} ${channel.id}${channel.isPrivate ? ' private' : ''}${channel.isMember ? '' : ' (bot is not a member)'}${channel.topic && `: ${oneLine(channel.topic, 120)}`}`,
-          shown: `**${inMarkdown(nameOf(channel))}**${channel.topic && `: ${inMarkdown(channel.topic, 120)}`}`,
-          data: { id: channel.id, name: channel.name, isPrivate: channel.isPrivate, isMember: channel.isMember, topic: channel.topic },
-        }),
-      )
-    },
-  })
-}
-
-function listSlackUsers({ directory }: SlackReads): Tool {
-  return defineTool({
-    ...READ,
-    name: 'list_slack_users',
-    description: 'Lists the people in Slack.',
-    input: z.object({ limit: z.int().min(1).max(MAX_USERS).default(30).describe('rows'), page }),
-    aliases: ['slack_list_users', 'get_slack_users'],
-    target: () => 'users',
-    examples: [{ outcome: 'ok', input: { limit: 5 } }],
-    execute: async ({ limit, page }, { signal }) => {
-      const all = (await directory.people(signal))
-        .filter(({ isDeleted, isBot }) => !isDeleted && !isBot)
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      return rows(
-        all,
-        { page, limit, one: 'person', many: 'people', none: 'There is nobody in Slack but bots.' },
-        ({ id, name, realName, title }) => ({
-          line: `@${name} ${id} ${oneLine(realName, 80)}${title && ` (${oneLine(title, 80)})`}`,
-          shown: `**${inMarkdown(realName || name)}** @${inMarkdown(name)}${title && `: ${inMarkdown(title, 80)}`}`,
-          data: { id, name, realName, title },
-        }),
-      )
-    },
-  })
-}
-
-interface Row {
-  readonly line: string
-  readonly shown: string
-  readonly data: object
-}
-
-interface Listing {
-  readonly page: number
-  readonly limit: number
-  readonly one: string
-  readonly many?: string
-  readonly none: string
-}
-
-function rows<T>(all: readonly T[], { page, limit, one, many, none }: Listing, toRow: (item: T) => Row): ToolOk {
-  if (all.length === 0) return empty({ rows: [] }, none)
-  const pages = Math.ceil(all.length / limit)
-  if (page > pages)
-    throw new ModelRetry(`There ${pages === 1 ? 'is only 1 page' : `are only ${pages} pages`} of ${limit}.`, {
-      parameter: 'page',
-      value: page,
-      constraint: `a page from 1 to ${pages}`,
-      suggestion: pages,
-    })
-  const shown = all.slice((page - 1) * limit, page * limit).map(toRow)
-  const hasMore = page < pages
-  const title = `${plural(all.length, one, many)}${pages > 1 ? `, page ${page} of ${pages}` : ''}`
-  return ok(
-    { rows: shown.map(({ data }) => data), total: all.length },
-    {
-      content: `${title}\n${shown.map(({ line }) => line).join('\n')}`,
-      display: `**${title}**\n\n${shown.map((row) => `- ${row.shown}`).join('\n')}`,
-      count: shown.length,
-      page,
-      hasMore,
-    },
-  )
-}
-
-function getSlackChannelHistory(slack: SlackReads): Tool {
-  return defineTool({
-    ...READ,
+    service: 'slack',
     name: 'get_slack_channel_history',
     description: 'Reads the latest messages of a Slack channel, newest last. Page 2 holds the older ones.',
     input: z.object({
@@ -150,9 +43,10 @@ function getSlackChannelHistory(slack: SlackReads): Tool {
   })
 }
 
-function getSlackThreadReplies(slack: SlackReads): Tool {
+export function getSlackThreadReplies(slack: SlackReads): Tool {
   return defineTool({
     ...READ,
+    service: 'slack',
     name: 'get_slack_thread_replies',
     description: 'Reads a thread in a Slack channel, oldest first.',
     input: z.object({
@@ -255,16 +149,6 @@ const forPerson = ({ at, from, text }: Told): string =>
 
 function refusal(error: unknown, { room, thread }: Conversation): unknown {
   const code = errorCode(error)
-  if (code === 'not_in_channel' || code === 'channel_not_found')
-    return new ToolFailure(`The bot is not a member of ${nameOf(room)}. Someone has to invite it there: /invite @BOT`, {
-      errorType: 'permission',
-    })
-  if (code === 'thread_not_found' || code === 'message_not_found')
-    return new ModelRetry(`There is no message ${thread} in ${nameOf(room)}.`, {
-      errorType: 'not_found',
-      parameter: 'thread_ts',
-      value: thread,
-      constraint: 'the ts of a message, as in get_slack_channel_history',
-    })
-  return code === '' ? error : new ToolFailure(`Slack refused: ${code}.`)
+  if (code === '') return error
+  return conversationFault(code, room, thread) ?? new ToolFailure(`Slack refused: ${code}.`)
 }
