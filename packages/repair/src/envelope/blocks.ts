@@ -261,16 +261,22 @@ const isGuess = ({ unsure, unmarked, arguments: given }: MarkupCall): boolean =>
 
 type Named = Pick<Hunt, 'named' | 'lines'> & { readonly source: Omit<Source, 'find'> }
 
+/** Returns whether a family's block may begin with a name followed by the text at `at`. */
+const mayFollowName =
+  (text: string, at: number) =>
+  ({ afterName }: Family): boolean | undefined =>
+    afterName?.some((after) => text.startsWith(after, at))
+
 /** Returns the start of a tool name before `at` if a family's block may begin with a name followed by the text at `at`. */
 export const nameOf = ({ source: { text, tools }, named, lines }: Named, at: number): number | undefined =>
-  named.some(({ afterName }) => afterName?.some((after) => text.startsWith(after, at))) ? nameBefore(text, at, lines, tools) : undefined
+  named.some(mayFollowName(text, at)) ? nameBefore(text, at, lines, tools) : undefined
 
 function blockAt(hunt: Hunt, { at, families }: Hit, done: number): Markup | undefined {
   const { source, named } = hunt
   const { text, tools } = source
   const start = nameOf(hunt, at)
   const isNamed = start !== undefined && start >= done
-  const found = isNamed && blockOf(named, source, start, ({ afterName }) => afterName?.some((after) => text.startsWith(after, at)))
+  const found = isNamed && blockOf(named, source, start, mayFollowName(text, at))
   return found || blockOf(families, source, at, ({ begins }) => begins?.(text, at, tools) !== 'no')
 }
 
