@@ -19,7 +19,7 @@ const UNANSWERED = 'Nobody refused it. Go on without it, and say in your answer 
 
 /** Returns the text parts of a rendered result; {@link renderParts} includes media parts. */
 export function render(result: ToolResult): string {
-  return renderParts(result).map(partText).join('\n')
+  return partsText(renderParts(result))
 }
 
 /** Renders a result with its media parts. A failed result begins with its status, whatever the provider. */
@@ -35,8 +35,9 @@ function okParts(result: ToolOk): ContentPart[] {
   return contentParts(result.content)
 }
 
-/** Returns the text of a part; a media part is only named. */
-export const partText = (part: ContentPart): string => (part.type === 'text' ? part.text : `[${part.mediaType}]`)
+/** Returns the text of the parts; a media part is only named. */
+export const partsText = (parts: readonly ContentPart[]): string =>
+  parts.map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`)).join('\n')
 export const contentParts = (content: Content): ContentPart[] => (typeof content === 'string' ? [text(content)] : [...content])
 
 /** Renders data when the tool gives no content: text unchanged, everything else as compact JSON. */
@@ -57,7 +58,7 @@ function pageLines(result: ToolResult): string[] {
 function errorText(result: ToolError): string {
   const { status, errorType, error, details = {}, content } = result
   const lines = [`${status} (${errorType}): ${error}`]
-  if (content !== undefined) lines.push(...contentParts(content).map(partText))
+  if (content !== undefined) lines.push(partsText(contentParts(content)))
   lines.push(...detailLines(details, error))
   // Two suggestions would be one too many.
   const isTold = status === 'failed' && details.call !== undefined

@@ -1,6 +1,8 @@
 /** Converts between a turn and one provider's format of messages. Pure data: no client, no SDK. */
-import { isRecord } from '@mulligan/repair'
+import { isRecord, shown } from '@mulligan/repair'
+import { partsText } from '../render.ts'
 import type { ContentPart } from '../result.ts'
+import { guarded } from '../run/classify.ts'
 import type { Tool } from '../tool.ts'
 
 /** An object as a provider sends it. */
@@ -84,19 +86,13 @@ export const reported = (error: unknown): Error => {
   return new Error(typeof message === 'string' ? message : JSON.stringify(message))
 }
 
-export const textOf = (parts: readonly ContentPart[]): string =>
-  parts.map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`)).join('\n') || '(empty)'
+export const textOf = (parts: readonly ContentPart[]): string => partsText(parts) || '(empty)'
 
 /** Describes an unexpected value in an error for the developer. */
-export const otherThan = (what: string, value: unknown): TypeError =>
-  new TypeError(`expected ${what}, got ${value instanceof Promise ? 'a promise (is an await missing?)' : shown(value).slice(0, 200)}`)
-
-function shown(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value)
-  } catch {
-    return Object.prototype.toString.call(value)
-  }
+export const otherThan = (what: string, value: unknown): TypeError => {
+  const got =
+    value instanceof Promise ? 'a promise (is an await missing?)' : (guarded(() => shown(value, 200)) ?? `an unreadable ${typeof value}`)
+  return new TypeError(`expected ${what}, got ${got}`)
 }
 
 /** Detects a stream in another format, in which no chunk is known. An empty stream is a reply that was cut off. */

@@ -1,5 +1,5 @@
 /** Bounds output before the model reads it: keeps the head and tail, states the totals first, and spills the full text for paging. */
-import { contentParts, dataText, partText } from '../render.ts'
+import { contentParts, dataText, partsText } from '../render.ts'
 import type { ContentPart, ErrorDetails, SuggestedCall, ToolError, ToolResult } from '../result.ts'
 import { CHARS_PER_TOKEN } from '../tokens.ts'
 
@@ -43,7 +43,7 @@ async function cutTo(
   total: number,
   { spill, callId }: Bound,
 ): Promise<ToolResult> {
-  const whole = parts.map(partText).join('\n')
+  const whole = partsText(parts)
   const file = await spill?.(whole, callId).catch(() => undefined)
   const media = parts.filter((part) => part.type === 'media')
   const { text, shown } = headAndTail(whole, budget)

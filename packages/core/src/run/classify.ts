@@ -75,8 +75,7 @@ function classOf(thrown: unknown): string {
 /** Returns a system error's code or that of its cause (`fetch failed`); empty if there is none. */
 function codeOf(thrown: unknown, depth = 0): string {
   const { code, cause } = guarded(() => ({ code: (thrown as NodeError).code, cause: (thrown as NodeError).cause })) ?? {}
-  if (typeof code === 'string' && (NETWORK_CODES.has(code) || PERMISSION_CODES.has(code) || SYSTEM.has(code) || NODES.test(code)))
-    return code
+  if (typeof code === 'string' && (SYSTEM.has(code) || NODES.test(code))) return code
   return cause === undefined || depth > 3 ? '' : codeOf(cause, depth + 1)
 }
 
