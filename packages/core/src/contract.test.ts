@@ -291,6 +291,22 @@ describe('rule 5: a side effect runs at most once per approved call', () => {
     expect(await call('send', { query: 'x' })).toMatchObject({ attempts: 4, result: { status: 'indeterminate' } })
   })
 
+  const lost = Object.assign(new Error('x'), { code: 'ECONNRESET' })
+  it.each([
+    ['an exception of its code', new Error('401'), 'indeterminate', 'send lost its connection. It is not known whether it took effect.'],
+    ['a typed error, which settles it', new ToolFailure('There is no #tem.'), 'failed', 'There is no #tem.'],
+    [
+      'a typed error that leaves it open',
+      new TransientError('Slack does not show it yet.', { status: 'indeterminate' }),
+      'indeterminate',
+      'Slack does not show it yet.',
+    ],
+  ])('after an attempt with an unknown outcome, %s', async (_, then, status, error) => {
+    let attempts = 0
+    const { call } = harness([sender(() => Promise.reject(attempts++ === 0 ? lost : then), { idempotent: true })])
+    expect(await call('send', { query: 'x' })).toMatchObject({ result: { status, error } })
+  })
+
   it('after indeterminate the same call needs a person, whatever the policy allows', async () => {
     const sends = sender(never, { timeout: 0.01, target: ({ query }: { query: string }) => query })
     const { executor, call } = harness([sends], { policy: () => ({ decision: 'allow', reason: '' }) })

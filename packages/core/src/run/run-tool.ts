@@ -68,8 +68,9 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
   const deadline = clock.now() + tool.timeout * 1000
   const service = serviceOf(tool, input)
   let mayHaveTakenEffect = options.firstAttempt > 1 && tool.effect !== 'read'
-  /** Later attempts that say that nothing was done say nothing about the earlier ones. */
-  const afterAll = (result: ToolResult): ToolResult => (mayHaveTakenEffect ? indeterminate(tool, 'lost its connection') : result)
+  /** A later attempt that failed says nothing about the earlier ones, unless it looked for what they did. */
+  const afterAll = (result: ToolResult): ToolResult =>
+    mayHaveTakenEffect && !result.ok && result.status !== 'indeterminate' ? indeterminate(tool, 'lost its connection') : result
   for (let attempts = options.firstAttempt; ; attempts++) {
     const wait = breakers.wait(service, clock.now())
     if (wait > 0) return { result: afterAll(circuitOpen(service, wait)), attempts: attempts - 1 }
@@ -102,7 +103,8 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
     const fault = transientFault(ran.error)
     if (!fault) {
       breakers.success(service)
-      return { result: options.failed(ran.error), attempts }
+      const failed = options.failed(ran.error)
+      return { result: isMulliganError(ran.error) ? failed : afterAll(failed), attempts }
     }
     breakers.fault(service, clock.now())
     mayHaveTakenEffect ||= tool.effect !== 'read' && isOutcomeUnknown(ran.error)
