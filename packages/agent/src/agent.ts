@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly attached?: boolean
   /** Whether somebody else wrote the prompt, such as the author of an MCP server: it is untrusted content. Default false. */
   readonly untrusted?: boolean
+  /** The idempotency key of the request that sent the prompt. It is stored with the message. */
+  readonly requestKey?: string
   /** Takes the session over from another process that is running a turn of it; that process stops before its next effect. Default false. */
   readonly takeOver?: boolean
   readonly signal?: AbortSignal
@@ -121,6 +123,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     mentions = [],
     attached = false,
     untrusted = false,
+    requestKey,
     takeOver = false,
     signal = new AbortController().signal,
     steering,
@@ -134,7 +137,12 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       if (last && isOpen(last)) await close(last, await emitter(id, last.id))
       if (last) await finishRewind({ store, files: given.files }, id, await emitter(id, last.id))
       const turnId = `${id}/${last ? numberOf(last) + 1 : 1}`
-      const carries = { ...(mentions.length > 0 && { mentions }), ...(attached && { attached }), ...(untrusted && { untrusted }) }
+      const carries = {
+        ...(mentions.length > 0 && { mentions }),
+        ...(attached && { attached }),
+        ...(untrusted && { untrusted }),
+        ...(requestKey && { requestKey }),
+      }
       const news = last ? await newsFor(id, last) : []
       const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: [...news, prompt].join('\n\n'), ...carries }
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
@@ -161,10 +169,15 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   }
 
   async function cancel(sessionId: string, { takeOver = false }: { readonly takeOver?: boolean } = {}): Promise<TurnOutcome | undefined> {
-    const { id } = await known(sessionId)
-    const last = await store.lastTurn(id)
-    if (!last || !isOpen(last)) return undefined
-    return exclusively(sessionId, takeOver, async () => close(last, await emitter(sessionId, last.id)))
+    await known(sessionId)
+    const seen = await store.lastTurn(sessionId)
+    // A session whose turn has ended is not taken from anybody.
+    if (!seen || !isOpen(seen)) return undefined
+    return exclusively(sessionId, takeOver, async () => {
+      // Read again: until the session was held, its turn could end and another one begin.
+      const last = await store.lastTurn(sessionId)
+      return last && isOpen(last) ? close(last, await emitter(sessionId, last.id)) : undefined
+    })
   }
 
   async function compact(sessionId: string): Promise<CompactionReport | undefined> {

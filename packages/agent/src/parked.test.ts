@@ -147,6 +147,23 @@ describe.each(EACH)('a turn that needs approval, in %s', (_, open) => {
     await end()
   })
 
+  it('cancelled just when it ended: what came after it is left alone', async () => {
+    const { sessionId, store, pending, other, end } = await parked([call('send', { text: 'a' }), say('Sent.'), call('send', { text: 'b' })])
+    const late: Store = {
+      ...store,
+      claim: async (...args) => {
+        const [asked] = await pending()
+        await store.answer(asked?.id ?? '', { answer: 'once' })
+        await other().resume(sessionId)
+        await other().run({ sessionId, prompt: 'and b' })
+        return store.claim(...args)
+      },
+    }
+    expect(await other({ store: late }).cancel(sessionId)).toMatchObject({ status: 'cancelled', turnId: `${sessionId}/2` })
+    expect((await store.turns(sessionId)).map(({ status }) => status)).toEqual(['answered', 'cancelled'])
+    await end()
+  })
+
   it('questions of reads side by side are asked together, and the turn goes on after the last answer', async () => {
     const policy: AgentOptions['policy'] = ({ input }) => ({ decision: input['query'] === 'free' ? 'allow' : 'ask', reason: 'all ask' })
     const { sessionId, store, pending, other, end } = await parked(

@@ -6,7 +6,7 @@ import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status'
 import { CONTRACT, type Endpoint } from './contract.ts'
 import { ApiError, apiErrorOf, bodyOf, notFound } from './errors.ts'
 import type { Handlers } from './handlers.ts'
-import { onceFor } from './idempotency.ts'
+import { type Keyed, onceFor } from './idempotency.ts'
 import type { createMetrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import { servePage } from './page.ts'
@@ -87,9 +87,9 @@ export function createApp({ store, runner, handlers, metrics, token, reached, ve
       const query = checked(endpoint.query, c.req.query(), 'query')
       const text = endpoint.body ? await c.req.text() : ''
       const body = endpoint.body && checked(endpoint.body, jsonOf(c, text), 'body')
-      const work = async () => ({
+      const work = async (keyed?: Keyed) => ({
         status: endpoint.status,
-        body: await (handle as (input: object) => Promise<unknown>)({ params: c.req.param(), query, body }),
+        body: await (handle as (input: object) => Promise<unknown>)({ params: c.req.param(), query, body, keyed }),
       })
       const key = method === 'POST' ? c.req.header('idempotency-key') : undefined
       const done = key ? await onceFor(store, { key, request: `${method} ${c.req.path} ${text}` }, work) : await work()

@@ -1,12 +1,13 @@
 /** What each endpoint does. */
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { branchSession, currentOf, newSessionId, type Store } from '@mulligan/agent'
+import { type ApprovalRow, branchSession, currentOf, isUser, newSessionId, type Store } from '@mulligan/agent'
 import { type Env, openWorkspace } from '@mulligan/host'
 import { openDataDir } from '@mulligan/host/light'
 import { type ChangedTurn, createChangeLog, type RecordedChanges, turnDiff } from '@mulligan/tools'
 import type { Body, Query, Response, Route } from './contract.ts'
 import { ApiError, notFound } from './errors.ts'
+import type { Keyed } from './idempotency.ts'
 import { approvalOf, sessionOf, turnOf } from './present.ts'
 import { readReliability } from './reliability/index.ts'
 import type { Runner } from './runner.ts'
@@ -15,6 +16,8 @@ interface Input<R extends Route> {
   readonly params: Readonly<Record<string, string>>
   readonly query: Query<R>
   readonly body: Body<R>
+  /** Present if the request has an idempotency key. */
+  readonly keyed?: Keyed | undefined
 }
 
 /** The endpoints that answer with JSON. */
@@ -39,6 +42,12 @@ export function createHandlers({ store, runner, env, version }: HandlerOptions):
     // Those of tasks belong to a session, and are not served on their own.
     if (!row || id.includes('/')) throw notFound(`session ${id.slice(0, 100)}`)
     return row
+  }
+
+  /** Returns the turn that an earlier request with this key began before its server ended. */
+  async function turnBegunBy(sessionId: string, keyed: Keyed | undefined): Promise<string | undefined> {
+    if (!keyed?.isCutOff) return undefined
+    return (await store.history(sessionId)).findLast((message) => isUser(message) && message.requestKey === keyed.key)?.turnId
   }
 
   const turnIdOf = (session: string, turn = ''): string => (/^\d+$/.test(turn) ? `${session}/${turn}` : turn)
@@ -113,13 +122,16 @@ export function createHandlers({ store, runner, env, version }: HandlerOptions):
       const events = (await store.events({ sessionId: row.id, after })).slice(0, limit)
       return { events: events.map((event) => ({ ...event })), last: await store.lastEventId(row.id) }
     },
-    'POST /api/sessions/:id/turns': async ({ params: { id }, body: { prompt } }) => {
+    'POST /api/sessions/:id/turns': async ({ params: { id }, body: { prompt }, keyed }) => {
       const row = await known(id)
       if (!row.settings) await store.updateSession(row.id, { settings: {} })
-      return { turnId: await runner.run(row.id, prompt) }
+      return { turnId: (await turnBegunBy(row.id, keyed)) ?? (await runner.run(row.id, prompt, keyed?.key)) }
     },
     'POST /api/sessions/:id/abort': async ({ params: { id } }) => ({ aborted: await runner.abort((await known(id)).id) }),
-    'POST /api/sessions/:id/retry': async ({ params: { id } }) => ({ turnId: await runner.retry((await known(id)).id) }),
+    'POST /api/sessions/:id/retry': async ({ params: { id }, keyed }) => {
+      const row = await known(id)
+      return { turnId: (await turnBegunBy(row.id, keyed)) ?? (await runner.retry(row.id, keyed?.key)) }
+    },
     'POST /api/sessions/:id/branch': async ({ params: { id }, body: { turnId } }) => {
       const row = await known(id)
       return { id: await branchSession(store, row.id, turnId === undefined ? {} : { before: turnIdOf(row.id, turnId) }) }
@@ -148,16 +160,16 @@ export function createHandlers({ store, runner, env, version }: HandlerOptions):
       if (!row) throw notFound('such question')
       return approvalOf(row)
     },
-    'POST /api/approvals/:id': async ({ params: { id = '' }, body: { answer, reason, offer, hash } }) => {
+    'POST /api/approvals/:id': async ({ params: { id = '' }, body: { answer, reason, offer, hash }, keyed }) => {
       const row = await store.approval(id)
       if (!row) throw notFound('such question')
       if (hash !== undefined && hash !== row.hash)
         throw new ApiError(409, 'stale', 'this is not what is asked any more', 'Get the question again.')
       const given = { answer, ...(reason !== undefined && { reason }), ...(offer !== undefined && { offer }) }
-      if (!(await store.answer(id, given))) throw new ApiError(409, 'answered', 'this question was answered before, or its turn has ended')
-      if (await runner.isAnswered(row.turnId))
-        // It goes on in the background. If another process is faster, it goes on there.
-        void runner.resume(row.sessionId).catch(() => undefined)
+      const isOwn = keyed?.isCutOff === true && row.answer?.answer === answer
+      if (!isOwn && !(await store.answer(id, given))) throw refused(await store.approval(id))
+      // It goes on in the background. If another process is faster, it goes on there.
+      void runner.goOn(row.sessionId, row.turnId).catch(() => undefined)
       return approvalOf((await store.approval(id)) ?? row)
     },
     'GET /api/reliability': async ({ query }) => ({ ...(await readReliability(store, query)) }),
@@ -175,6 +187,12 @@ export function createHandlers({ store, runner, env, version }: HandlerOptions):
       }
     },
   }
+}
+
+/** Returns why a question can't be answered. */
+function refused(row: ApprovalRow | undefined): ApiError {
+  if (row?.status !== 'expired') return new ApiError(409, 'answered', 'this question was answered before, or its turn has ended')
+  return new ApiError(409, 'expired', 'this question was asked too long ago', 'It is asked again as things are now: GET /api/approvals')
 }
 
 /** Returns the folder's real path. */

@@ -1,6 +1,6 @@
 /** A request that is sent twice with the same `Idempotency-Key` has one effect, and both get the same response. */
 import { createHash } from 'node:crypto'
-import type { Store } from '@mulligan/agent'
+import type { EarlierRequest, Store } from '@mulligan/agent'
 import { ApiError } from './errors.ts'
 
 interface Stored {
@@ -16,27 +16,24 @@ export interface KeyedRequest {
   readonly request: string
 }
 
+/** What a handler knows of the key of its request. */
+export interface Keyed {
+  readonly key: string
+  /** An earlier request with this key was cut off when its server ended: what it did is not to be done again. */
+  readonly isCutOff: boolean
+}
+
 export async function onceFor(
   store: Pick<Store, 'reserve' | 'respond'>,
   { key, request }: KeyedRequest,
-  work: () => Promise<Stored>,
+  work: (keyed: Keyed) => Promise<Stored>,
 ): Promise<Stored> {
   if (key.length > MAX_KEY) throw new ApiError(400, 'validation', `Idempotency-Key may have at most ${MAX_KEY} characters`)
   const fingerprint = createHash('sha256').update(request).digest('hex')
   const earlier = await store.reserve(key, fingerprint)
-  if (earlier) {
-    if (earlier.fingerprint !== fingerprint) throw new ApiError(422, 'idempotency', 'this Idempotency-Key was used for another request')
-    if (earlier.response === undefined)
-      throw new ApiError(
-        409,
-        'in_progress',
-        'the first request with this Idempotency-Key has not ended',
-        'Look at the session for its effect.',
-      )
-    return JSON.parse(earlier.response) as Stored
-  }
+  if (earlier && !earlier.isCutOff) return responseOf(earlier, fingerprint)
   try {
-    const done = await work()
+    const done = await work({ key, isCutOff: earlier?.isCutOff ?? false })
     await store.respond(key, JSON.stringify(done))
     return done
   } catch (error) {
@@ -44,4 +41,10 @@ export async function onceFor(
     await store.respond(key, undefined)
     throw error
   }
+}
+
+function responseOf(earlier: EarlierRequest, fingerprint: string): Stored {
+  if (earlier.fingerprint !== fingerprint) throw new ApiError(422, 'idempotency', 'this Idempotency-Key was used for another request')
+  if (earlier.response !== undefined) return JSON.parse(earlier.response) as Stored
+  throw new ApiError(409, 'in_progress', 'the first request with this Idempotency-Key has not ended', 'Look at the session for its effect.')
 }

@@ -19,6 +19,8 @@ export interface RunnerOptions {
   readonly onEvent?: (event: AgentEvent) => void
   /** Maximum number of turns at once. Default: 1000. */
   readonly maxTurns?: number
+  /** Milliseconds for which a question can be answered; after that it is asked again. Default: 30 days. */
+  readonly askedFor?: number
 }
 
 interface Opened {
@@ -36,10 +38,11 @@ interface Running {
 const IDLE = 60_000
 /** Milliseconds between two looks for turns whose process has ended. */
 const TAKE_OVER_EVERY = 2000
+const MONTH = 30 * 86_400_000
 
 export type Runner = ReturnType<typeof createRunner>
 
-export function createRunner({ store, env, version, keys, log, onEvent, maxTurns = 1000 }: RunnerOptions) {
+export function createRunner({ store, env, version, keys, log, onEvent, maxTurns = 1000, askedFor = MONTH }: RunnerOptions) {
   const opened = new Map<string, Promise<Opened>>()
   const idle = new Map<string, NodeJS.Timeout>()
   const running = new Map<string, Running>()
@@ -134,20 +137,20 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
     return Promise.race([started.promise, done.then((outcome) => outcome?.turnId)])
   }
 
-  const run = async (sessionId: string, prompt: string): Promise<string> =>
-    (await begin(sessionId, (agent, signal) => agent.run({ sessionId, prompt, signal }))) ?? ''
+  const run = async (sessionId: string, prompt: string, requestKey = ''): Promise<string> =>
+    (await begin(sessionId, (agent, signal) => agent.run({ sessionId, prompt, signal, requestKey }))) ?? ''
 
   /** Goes on with a turn that was interrupted, or whose questions are answered. */
   const resume = (sessionId: string): Promise<string | undefined> =>
     begin(sessionId, (agent, signal) => agent.resume(sessionId, { signal }))
 
   /** Takes the last message back and sends it again. */
-  const retry = async (sessionId: string): Promise<string> => {
+  const retry = async (sessionId: string, requestKey = ''): Promise<string> => {
     const last = await store.lastTurn(sessionId)
     if (!last) throw new ApiError(409, 'nothing_to_retry', 'this session has no message yet')
     const turnId = await begin(sessionId, async (agent, signal) => {
       await agent.rewind(sessionId, { from: last.id, scope: 'conversation' })
-      return agent.run({ sessionId, prompt: last.prompt, signal })
+      return agent.run({ sessionId, prompt: last.prompt, signal, requestKey })
     })
     return turnId ?? ''
   }
@@ -167,12 +170,14 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
     }
   }
 
-  /** Goes on with turns of this server's sessions that nobody runs, unless they still wait for a person. */
+  /**
+   * Goes on with turns of this server's sessions that nobody runs, unless they still wait for a person. One whose question has expired, or
+   * was lost, asks again.
+   */
   async function takeOver(): Promise<void> {
-    for (const turn of await store.openTurns()) {
-      const { sessionId, status } = turn
+    await store.expire(Date.now() - askedFor)
+    for (const { sessionId } of await store.resumableTurns()) {
       if (isClosing || running.has(sessionId)) continue
-      if (status === 'waiting' && !(await isAnswered(turn.id))) continue
       if ((await store.claimed(sessionId)) !== undefined) continue
       await resume(sessionId).catch((error: unknown) => {
         if (!(error instanceof SessionBusy)) log({ error, sessionId })
@@ -180,9 +185,11 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
     }
   }
 
-  const isAnswered = async (turnId: string): Promise<boolean> => {
-    const asked = await store.approvals({ turnId })
-    return asked.length > 0 && asked.every(({ status }) => status !== 'pending')
+  /** Goes on with a turn once its last question is answered. The turn may still be on its way into the store. */
+  async function goOn(sessionId: string, turnId: string): Promise<void> {
+    if ((await store.approvals({ turnId, status: 'pending' })).length > 0) return
+    await running.get(sessionId)?.done.catch(() => undefined)
+    await resume(sessionId)
   }
 
   let looking: Promise<void> | undefined
@@ -198,7 +205,7 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
   timer.unref()
 
   return {
-    ...{ run, resume, retry, abort, feedOf, look, isAnswered },
+    ...{ run, goOn, retry, abort, feedOf, look },
     isRunning: (sessionId: string): boolean => running.has(sessionId),
     /** Returns the workspace of a session, for reading. */
     workspace: async (sessionId: string): Promise<Workspace> => {

@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
-import { openStore } from '@mulligan/agent'
+import { openStore, type Store } from '@mulligan/agent'
 import { type Env, UsageError } from '@mulligan/host'
 import { openDataDir } from '@mulligan/host/light'
 import { fileLog, openStoreAt, readSettings } from '@mulligan/host/parts'
@@ -24,8 +24,8 @@ export interface ServeOptions {
   readonly port?: number
   /** Default: the one in the data folder, which is made at the first start. */
   readonly token?: string
-  /** A file, or the address of a PostgreSQL database. Default: the user's store. */
-  readonly store?: string
+  /** A file, the address of a PostgreSQL database, or a store, which is closed with the server. Default: the user's store. */
+  readonly store?: string | Store
   /** Further host names under which the server is reached. */
   readonly allowHosts?: readonly string[]
   /** Origins whose pages may use the API. */
@@ -36,6 +36,8 @@ export interface ServeOptions {
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Milliseconds that a client has to send the headers of a request. Default: 10,000. */
   readonly slowMs?: number
+  /** Milliseconds for which a question can be answered; after that it is asked again. Default: 30 days. */
+  readonly askedFor?: number
   readonly version?: string
   /** Called with what the person should know. */
   readonly report?: (text: string) => void
@@ -64,9 +66,14 @@ const limitsFor = (slow: number) => ({
 })
 const MAX_HEADERS = 16_384
 
+async function opened({ store, report = () => undefined }: ServeOptions, byDefault: () => Promise<Store>): Promise<Store> {
+  if (store === undefined) return byDefault()
+  return typeof store === 'string' ? openStore(store, { onWarning: report }) : store
+}
+
 /** @throws UsageError */
 export async function serve(options: ServeOptions): Promise<Server> {
-  const { env, host = '127.0.0.1', port = DEFAULT_PORT, tls, isPublic = false, version = '0', report = () => undefined } = options
+  const { env, host = '127.0.0.1', port = DEFAULT_PORT, tls, isPublic = false, version = '0', report = () => undefined, askedFor } = options
   if (!isLoopback(host) && !tls && !isPublic)
     throw new UsageError(
       `--host ${host} can be reached by others, who could read the token on its way`,
@@ -75,14 +82,22 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const data = openDataDir(env)
   const { token, isNew } = options.token === undefined ? tokenIn(join(data.dir, 'server-token')) : { token: options.token, isNew: false }
   if (token.length < 16) throw new UsageError('the token is too short', 'Give one of at least 16 characters, or none.')
-  const store = options.store === undefined ? await openStoreAt(data, env, report) : await openStore(options.store, { onWarning: report })
+  const store = await opened(options, () => openStoreAt(data, env, report))
   const fileEntry = fileLog(data.log)
   const log = ({ error }: { readonly error: unknown }): void => fileEntry({ error })
   const closing = new AbortController()
   const metrics = createMetrics()
   const settings = readSettings(data.dir, {}, env)
   const origins = new Set([settings.baseUrl?.value].flatMap((url) => (url === undefined ? [] : (originOf(url) ?? []))))
-  const runner = createRunner({ store, env, version, keys: { origins }, log, onEvent: metrics.event })
+  const runner = createRunner({
+    store,
+    env,
+    version,
+    keys: { origins },
+    log,
+    onEvent: metrics.event,
+    ...(askedFor !== undefined && { askedFor }),
+  })
   const handlers = createHandlers({ store, runner, env, version })
   const reached = { host, allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] }
   const app = createApp({ store, runner, handlers, metrics, token, reached, version, closing: closing.signal, log })

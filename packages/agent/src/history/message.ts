@@ -66,6 +66,8 @@ export interface UserMessage {
   readonly attached?: boolean
   /** Somebody else wrote the message: it is untrusted content, and none of its words are the person's. */
   readonly untrusted?: boolean
+  /** The idempotency key of the request that sent it, by which a repeated request finds its turn. */
+  readonly requestKey?: string
 }
 
 export interface AssistantMessage {

@@ -1,6 +1,7 @@
 /** The questions of parked turns, and the keys of requests, in a database. */
 import { randomUUID } from 'node:crypto'
 import type { StoredAnswer } from '../parked.ts'
+import { isAlive, LEASE, newOwner, RENEW_EVERY } from './claim.ts'
 import type { Driver, SessionWrite, Value } from './driver.ts'
 import type { createQueue } from './queue.ts'
 import type { ApprovalRow, Store } from './store.ts'
@@ -16,7 +17,10 @@ interface Row {
 const APPROVALS = `SELECT id, session_id AS "sessionId", turn_id AS "turnId", call_id AS "callId", kind, hash, question, created_at AS "createdAt",
   status, answer FROM approvals`
 
-type Parked = Pick<Store, 'park' | 'unpark' | 'approvals' | 'approval' | 'answer' | 'supersede' | 'settled' | 'reserve' | 'respond'>
+type Parked = Pick<
+  Store,
+  'park' | 'unpark' | 'approvals' | 'approval' | 'answer' | 'expire' | 'supersede' | 'settled' | 'reserve' | 'respond'
+>
 
 export function storedApprovals(
   driver: Driver,
@@ -73,6 +77,9 @@ export function storedApprovals(
       )
       return changed.length > 0
     },
+    expire: async (before) => {
+      await driver.all("UPDATE approvals SET status = 'expired' WHERE status = 'pending' AND created_at < ?", before)
+    },
     supersede: async (turnId) => {
       await driver.all(
         "UPDATE approvals SET status = 'answered', answer = ? WHERE turn_id = ? AND status = 'pending'",
@@ -81,22 +88,54 @@ export function storedApprovals(
       )
     },
     settled: (sessionId) => queue.flush([sessionId]),
+    ...reservedRequests(driver),
+  }
+}
+
+interface RequestRow {
+  /** The fingerprint, a space, and the owner of the request. */
+  readonly fingerprint: string
+  readonly response: string | null
+  readonly leased: number | boolean
+}
+
+/** A request is owned by the process that runs it; when that has ended, the next one with the same key takes it over. */
+function reservedRequests({ all, host, now }: Driver): Pick<Store, 'reserve' | 'respond'> {
+  const renewals = new Map<string, NodeJS.Timeout>()
+
+  function isMine(key: string, mark: string): undefined {
+    clearInterval(renewals.get(key))
+    const renew = () => all(`UPDATE requests SET at = ${now} WHERE key = ? AND fingerprint = ?`, key, mark).catch(() => undefined)
+    renewals.set(key, setInterval(renew, RENEW_EVERY).unref())
+  }
+
+  return {
     reserve: async (key, fingerprint) => {
-      const at = Date.now()
-      await driver.all('DELETE FROM requests WHERE at < ?', at - KEPT)
-      const token = `${fingerprint} ${randomUUID()}`
-      await driver.all('INSERT INTO requests (key, fingerprint, at) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING', key, token, at)
-      const [row] = await driver.all<{ fingerprint: string; response: string | null }>(
-        'SELECT fingerprint, response FROM requests WHERE key = ?',
+      await all(`DELETE FROM requests WHERE at < ${now} - ${KEPT}`)
+      const mark = `${fingerprint} ${newOwner(host)}`
+      await all(`INSERT INTO requests (key, fingerprint, at) VALUES (?, ?, ${now}) ON CONFLICT (key) DO NOTHING`, key, mark)
+      const [row] = await all<RequestRow>(`SELECT fingerprint, response, at + ${LEASE} > ${now} AS leased FROM requests WHERE key = ?`, key)
+      if (row === undefined || row.fingerprint === mark) return isMine(key, mark)
+      const [known = '', owner = ''] = row.fingerprint.split(/ (.*)/s)
+      if (row.response !== null) return { fingerprint: known, response: row.response }
+      if (known !== fingerprint || isAlive(owner, Boolean(row.leased), host)) return { fingerprint: known }
+      // It may be ours already, if the answer was lost with the connection and the statement runs again.
+      const taken = await all(
+        `UPDATE requests SET fingerprint = ?, at = ${now} WHERE key = ? AND fingerprint IN (?, ?) AND response IS NULL RETURNING key`,
+        mark,
         key,
+        row.fingerprint,
+        mark,
       )
-      if (row === undefined || row.fingerprint === token) return undefined
-      const [known = ''] = row.fingerprint.split(' ')
-      return { fingerprint: known, ...(row.response !== null && { response: row.response }) }
+      if (taken.length === 0) return { fingerprint: known }
+      isMine(key, mark)
+      return { fingerprint: known, isCutOff: true }
     },
     respond: async (key, response) => {
-      if (response === undefined) await driver.all('DELETE FROM requests WHERE key = ?', key)
-      else await driver.all('UPDATE requests SET response = ? WHERE key = ?', response, key)
+      clearInterval(renewals.get(key))
+      renewals.delete(key)
+      if (response === undefined) await all('DELETE FROM requests WHERE key = ?', key)
+      else await all('UPDATE requests SET response = ? WHERE key = ?', response, key)
     },
   }
 }

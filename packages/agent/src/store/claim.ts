@@ -15,10 +15,15 @@ export const RENEW_EVERY = 10_000
 /** The start time of this process. */
 let started: string | undefined
 
+/** Returns a name for something that this process owns, by which others see whether it is alive. */
+export function newOwner(host: string): string {
+  started ??= startOf(process.pid) ?? ''
+  return `${process.pid}.${started}@${host}#${randomInt(2 ** 47).toString(36)}`
+}
+
 /** Returns the statements of a claim. */
 export function claimOf({ host, now }: Pick<Driver, 'host' | 'now'>, sessionId: string) {
-  started ??= startOf(process.pid) ?? ''
-  const owner = `${process.pid}.${started}@${host}#${randomInt(2 ** 47).toString(36)}`
+  const owner = newOwner(host)
   const set = `UPDATE sessions SET owner = ?, lease_until = ${now} + ${LEASE}, fence = fence + 1 WHERE id = ?`
   const mine = (change: string): SessionWrite => ({
     sessionId,
@@ -89,7 +94,7 @@ function parsed(owner: string): Owner {
  * Returns whether the owner is alive. A process on this machine is alive as long as it runs, however late it renews its lease: it may
  * be suspended or computing. For other machines, and if a process id may have been reused, the lease decides.
  */
-function isAlive(owner: string, leased: boolean, here: string): boolean {
+export function isAlive(owner: string, leased: boolean, here: string): boolean {
   const { pid, start, host } = parsed(owner)
   if (host !== here) return leased
   if (!isRunning(pid)) return false

@@ -154,6 +154,33 @@ describe('mulligan sessions repair', () => {
     expect(countIn(path)).toBe(10)
   })
 
+  it('keeps the questions that wait, what was answered, and the keys of requests', async () => {
+    const { store } = await opened()
+    await store.createSession({ id: 's', cwd: '/w', title: 's' })
+    const turnId = 's/1'
+    await store.startTurn({ id: turnId, sessionId: 's', prompt: 'go', model: 'p/m' }, { role: 'user', id: 's/1/0', turnId, text: 'go' })
+    const asked = { sessionId: 's', turnId, kind: 'approval', hash: 'h', question: { of: 1 }, createdAt: 1, status: 'pending' } as const
+    await store.park('s', turnId, [
+      { ...asked, id: 'a', callId: 's/1/1/0' },
+      { ...asked, id: 'b', callId: 's/1/1/1' },
+    ])
+    await store.answer('b', { answer: 'no', reason: 'later' })
+    await store.reserve('k', 'f')
+    await store.respond('k', 'done')
+    await store.close()
+    expect(await repairStore(path)).toMatchObject({ saved: { approvals: 2, requests: 1 }, damaged: [] })
+    const repaired = (await opened()).store
+    expect([await repaired.approval('a'), await repaired.approval('b')]).toEqual([
+      { ...asked, id: 'a', callId: 's/1/1/0' },
+      { ...asked, id: 'b', callId: 's/1/1/1', status: 'answered', answer: { answer: 'no', reason: 'later' } },
+    ])
+    expect([await repaired.answer('a', { answer: 'once' }), await repaired.reserve('k', 'f')]).toEqual([
+      true,
+      { fingerprint: 'f', response: 'done' },
+    ])
+    await repaired.close()
+  })
+
   it('keeps turns of the backup whose place in the order was given again', async () => {
     await withSession('s', 4)
     copyFileSync(path, join(folder, 'older'))

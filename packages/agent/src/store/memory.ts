@@ -101,7 +101,11 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
       setTurn(sessionId, turnId, { status, answer, endedAt: Date.now() })
     },
     turns: async (sessionId) => [...get(sessionId).turns.values()],
-    openTurns: async () => [...kept.values()].filter(({ row }) => row.settings).flatMap(({ turns }) => [...turns.values()].filter(isOpen)),
+    resumableTurns: async () => {
+      const asking = new Set([...approvals.values()].filter(({ status }) => status === 'pending').map(({ turnId }) => turnId))
+      const ofServers = [...kept.values()].filter(({ row }) => row.settings)
+      return ofServers.flatMap(({ turns }) => [...turns.values()].filter((turn) => isOpen(turn) && !asking.has(turn.id)))
+    },
     park: async (sessionId, turnId, rows) => {
       for (const row of rows) approvals.set(row.id, row)
       setTurn(sessionId, turnId, { status: 'waiting' })
@@ -118,6 +122,10 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
       if (asked?.status !== 'pending') return false
       approvals.set(id, { ...asked, status: 'answered', answer })
       return true
+    },
+    expire: async (before) => {
+      for (const one of approvals.values())
+        if (one.status === 'pending' && one.createdAt < before) approvals.set(one.id, { ...one, status: 'expired' })
     },
     supersede: async (turnId) => {
       for (const one of approvals.values())

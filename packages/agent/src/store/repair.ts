@@ -7,9 +7,11 @@ import { keyOf, LAST_ROW, MARK_COMPACTED, ROW_NUMBER, SESSION_NUMBER, VERSIONS }
 import { openDatabase } from './sqlite.ts'
 
 /** Sessions first: turns refer to them. */
-const TABLES = ['sessions', 'turns', 'log'] as const
+const TABLES = ['sessions', 'turns', 'log', 'approvals', 'requests'] as const
 type Table = (typeof TABLES)[number]
 type Counts = Record<Table, number>
+/** Tables that older stores do not have. */
+const LATER: readonly Table[] = ['approvals', 'requests']
 /** Tables of older stores, before the log. */
 const OLDER = ['messages', 'calls', 'events', 'steps'] as const
 
@@ -55,7 +57,10 @@ export async function repairStore(path: string, now: Date = new Date()): Promise
     into.exec('BEGIN')
     into.exec(`CREATE UNIQUE INDEX repaired_events ON log (${SESSION_NUMBER}, event_id)`)
     for (const table of TABLES) {
-      const copied = (from: DatabaseSync): boolean => (table === 'log' ? copyAnyLog(from, into) : copy(from, into, table))
+      const copied = (from: DatabaseSync): boolean => {
+        if (table === 'log') return copyAnyLog(from, into)
+        return (LATER.includes(table) && !hasTable(from, table)) || copy(from, into, table)
+      }
       if (store instanceof DatabaseSync && !copied(store)) damaged.push(table)
       read[table] = countOf(into, table)
       for (const backup of opened) if (backup !== store) copied(backup)
@@ -95,8 +100,10 @@ function openSource(path: string): DatabaseSync | unknown {
   }
 }
 
-const hasLog = (database: DatabaseSync): boolean =>
-  database.prepare(`SELECT count(*) AS logs FROM sqlite_schema WHERE name = 'log'`).get()?.['logs'] === 1
+const hasTable = (database: DatabaseSync, name: string): boolean =>
+  database.prepare('SELECT count(*) AS tables FROM sqlite_schema WHERE name = ?').get(name)?.['tables'] === 1
+
+const hasLog = (database: DatabaseSync): boolean => hasTable(database, 'log')
 
 const countOf = (database: DatabaseSync, table: Table): number =>
   Number(database.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.['rows'])
@@ -183,4 +190,6 @@ const ORDER = {
   calls: ['rowid'],
   events: ['session_id', 'id'],
   steps: ['turn_id', 'name'],
+  approvals: ['seq'],
+  requests: ['rowid'],
 } as const

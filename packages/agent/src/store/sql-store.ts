@@ -185,8 +185,7 @@ export function sqlStore(driver: Driver): Store {
       return (await turnRows(`${TURNS} WHERE session_id = ? ORDER BY seq DESC LIMIT 1`, sessionId))[0]
     },
     turns: (sessionId) => turnRows(`${TURNS} WHERE session_id = ? ORDER BY seq`, sessionId),
-    openTurns: () =>
-      turnRows(`${TURNS} WHERE status IN ('running', 'waiting') AND session_id IN (SELECT id FROM sessions WHERE settings IS NOT NULL)`),
+    resumableTurns: () => turnRows(`${TURNS} WHERE ${RESUMABLE}`),
     history: async (sessionId) => {
       const { messages, calls } = await logOf(sessionId, ['message', 'call'])
       return joinHistory([...messages.values()], calls)
@@ -258,6 +257,9 @@ const ROWS_OF = `SELECT turn_id, body FROM sessions JOIN log ON ${OF_SESSION}`
 const SESSIONS = `SELECT id, cwd, title, created_at AS "createdAt", updated_at AS "updatedAt", settings, (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns FROM sessions`
 
 const TURNS = `SELECT id, session_id AS "sessionId", prompt, model, status, answer, started_at AS "startedAt", ended_at AS "endedAt" FROM turns`
+
+const RESUMABLE = `status IN ('running', 'waiting') AND session_id IN (SELECT id FROM sessions WHERE settings IS NOT NULL)
+  AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.session_id = turns.session_id AND turn_id = turns.id AND approvals.status = 'pending')`
 
 /** Whether a session has a word. The whole conversation is not searched: its log also holds what tools have read. */
 const HAS_WORD = `(lower(title) LIKE ? ESCAPE '!' OR EXISTS (SELECT 1 FROM turns WHERE session_id = sessions.id

@@ -67,6 +67,13 @@ export interface ApprovalFilter {
   readonly limit?: number
 }
 
+/** The earlier request with the same key. */
+export interface EarlierRequest {
+  readonly fingerprint: string
+  readonly response?: string
+  readonly isCutOff?: boolean
+}
+
 export type Claim = { readonly release: () => Promise<void> } | { readonly busy: string }
 
 /** Another process has claimed the session: this one can no longer write to it. */
@@ -107,8 +114,8 @@ export interface Store {
   readonly lastTurn: (sessionId: string) => Promise<TurnRow | undefined>
   /** Returns the turns of a session in order. */
   readonly turns: (sessionId: string) => Promise<readonly TurnRow[]>
-  /** Returns the last turns of sessions with settings that are open. */
-  readonly openTurns: () => Promise<readonly TurnRow[]>
+  /** Returns the turns of sessions with settings that could go on: they are open, and no question of theirs is pending. */
+  readonly resumableTurns: () => Promise<readonly TurnRow[]>
   /** Stores the questions of a turn and marks it as waiting, all or nothing. */
   readonly park: (sessionId: string, turnId: string, approvals: readonly ApprovalRow[]) => Promise<void>
   /** Marks a parked turn as running again. */
@@ -120,15 +127,18 @@ export interface Store {
    * Answers a question; the first answer wins. @returns false if it is answered already, or its turn no longer waits
    */
   readonly answer: (id: string, answer: StoredAnswer) => Promise<boolean>
+  /** Marks questions as expired that were asked before this time, in milliseconds since 1970. They can't be answered any more. */
+  readonly expire: (before: number) => Promise<void>
   /** Answers the pending questions of a turn with `superseded`. */
   readonly supersede: (turnId: string) => Promise<void>
   /** Resolves when everything stored so far of this session is committed. @throws what kept it from being written */
   readonly settled: (sessionId: string) => Promise<void>
   /**
    * Reserves a key for a request that must have one effect only, or returns what is known of the earlier request with this key.
-   * `response` is absent while that one is not finished. Keys are kept for a day.
+   * `response` is absent while that one is not finished. `isCutOff`: its process has ended before it was, and the key is now reserved for
+   * this request; it is not known what the earlier one did. Keys are kept for a day.
    */
-  readonly reserve: (key: string, fingerprint: string) => Promise<{ readonly fingerprint: string; readonly response?: string } | undefined>
+  readonly reserve: (key: string, fingerprint: string) => Promise<EarlierRequest | undefined>
   /** Stores the response to the request with this key; `undefined` frees the key. */
   readonly respond: (key: string, response: string | undefined) => Promise<void>
   /** Returns the whole conversation in order; calls without an outcome are missing from their results. */
