@@ -237,6 +237,28 @@ describe('a chat', () => {
     expect(await chat.send('/cost')).toMatch(/scripted +2 +2 [\s\S]*other +1 +1 [\s\S]*total +3 +3 /)
   })
 
+  it('keeps the task list of the model in sight, also after the session is resumed, until it is done', async () => {
+    const items = (first: string) => ({ items: [{ text: 'Look', status: first }, { text: 'Write' }] })
+    const done = { items: [{ text: 'Look', status: 'completed' }] }
+    await using set = await scene([call('todo', items('in_progress')), say('Begun.'), say('2.'), say('3.'), say('4.'), say('5.')])
+    await using chat = await talk(set.here, set.model)
+    const texts = () => chat.chat.state().view.todos.map(({ text, status }) => `${text} ${status}`)
+    await chat.send('plan')
+    expect(texts()).toEqual(['Look in_progress', 'Write pending'])
+    for (const turn of ['two', 'three', 'four', 'five']) await chat.send(turn)
+    const id = chat.chat.session()
+    expect(await chat.send('/todo')).toMatch(/\[>\] Look\n {2}\[ \] Write/)
+    await chat.send('/clear')
+    expect([texts(), await chat.send('/todo')]).toEqual([[], expect.stringContaining('no task list')])
+    await chat.send(`/resume ${id}`)
+    expect(texts()).toEqual(['Look in_progress', 'Write pending'])
+    set.model.push(call('todo', done), say('Done.'), say('More.'))
+    await chat.send('finish')
+    expect(texts()).toEqual(['Look completed'])
+    await chat.send('and?')
+    expect(texts()).toEqual([])
+  })
+
   it('/init lets the model write an AGENTS.md', async () => {
     await using set = await scene([call('write_file', { path: 'AGENTS.md', content: '# Here\n' }), say('Written.')])
     await using chat = await talk(set.here, set.model, { yes: true })

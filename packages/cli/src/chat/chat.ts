@@ -15,7 +15,8 @@ import { liveTail, ownRunLines, runInOwnShell } from './own-shell.ts'
 import { type CallDetail, createCardPager } from './panel/card-pager.ts'
 import { createPanels } from './panel/panels.ts'
 import { watchServer } from './server-watch.ts'
-import { tailOf } from './tail.ts'
+import { storedTodos, tailOf } from './tail.ts'
+import { openTodos } from './todo.ts'
 import { endItems, type Item, NO_VIEW, step } from './view.ts'
 import { createWaiting } from './waiting.ts'
 
@@ -267,7 +268,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     if (session === undefined) return
     choice = await chosen(choice.flags)
     const tail = await tailOf(store, session, style, choice.settings.limits)
-    view = tail.view
+    view = { ...tail.view, todos: openTodos(storedTodos(data.state, session)) }
     show(...tail.items)
   }
 

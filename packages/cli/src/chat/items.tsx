@@ -10,6 +10,7 @@ import { markdownLines } from './markdown/lines.ts'
 import { cutLine, hanging, wrapped } from './markdown/wrap.ts'
 import { tidy } from './own-shell.ts'
 import { doingText, passed, tailText } from './status.ts'
+import { todoLines } from './todo.ts'
 import { type Card, hasGap, type Item, type OpenCall, type Row } from './view.ts'
 
 export interface Look {
@@ -121,6 +122,8 @@ const PROGRESS = 3
 const PRINTED = 8
 /** Maximum number of running calls shown. More than this rarely run in parallel. */
 const CALLS = 4
+/** Maximum lines of the model's task list. */
+const TODOS = 8
 /** Lines reserved for the input, the status line and the gaps. */
 const REST = 12
 
@@ -128,7 +131,8 @@ export function Live({ state, rows, subject, now, ...look }: LiveProps): ReactNo
   const { view, items, busy, isStopping, question } = state
   const { columns, colors } = look
   const running = view.calls.filter(({ startedAt }) => startedAt !== undefined)
-  const text = tailText(view.text.open, Math.max(2, rows - REST), columns)
+  const todos = todoLines(view.todos, { ...look, lines: busy?.with === 'turn' && !question ? Math.min(TODOS, (rows - REST) / 2) : 1 })
+  const text = tailText(view.text.open, Math.max(2, rows - REST - todos.length), columns)
   const answer = { kind: 'answer', text, gap: view.text.gap } as const
   return (
     <>
@@ -145,6 +149,11 @@ export function Live({ state, rows, subject, now, ...look }: LiveProps): ReactNo
       {busy && !question && (
         <Box marginTop={1}>
           <Text wrap="truncate-end">{colors.dim(busyText(state, now) + (isStopping ? '' : ' · Esc or Ctrl-C stops'))}</Text>
+        </Box>
+      )}
+      {todos.length > 0 && (
+        <Box marginTop={busy && !question ? 0 : 1}>
+          <Lines lines={todos} />
         </Box>
       )}
     </>

@@ -1,9 +1,12 @@
 /** Renders the end of a resumed session as it originally appeared. */
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Store, takenBack } from '@mulligan/agent'
 import type { Settings } from '@mulligan/host/parts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
 import { plural } from '../ui/text.ts'
+import { type Todo, todosIn } from './todo.ts'
 import { endItems, type Item, NO_VIEW, step, type View } from './view.ts'
 
 /** Number of turns shown. */
@@ -31,6 +34,16 @@ export async function tailOf(store: Store, sessionId: string, style: LineStyle, 
   }
   if (last.status === 'running') items.push({ kind: 'notice', lines: [style.colors.yellow(await openText(store, sessionId))] })
   return { items, view: { ...view, calls: [], doing: undefined } }
+}
+
+/** Returns the task list that the tool `todo` keeps for a session: the call that wrote it may be many turns back. */
+export function storedTodos(folder: string, session: string): readonly Todo[] {
+  try {
+    return todosIn(JSON.parse(readFileSync(join(folder, `${session}.json`), 'utf8')).todo)
+  } catch {
+    // There is none, or the tool will say that it is damaged.
+    return []
+  }
 }
 
 /** Describes a turn without an end: it is running elsewhere, or its process died. */

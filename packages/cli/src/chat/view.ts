@@ -11,6 +11,7 @@ import { shownPrompt } from './chat-input.ts'
 import { countCall, type Health, healthNotice, NO_HEALTH } from './health.ts'
 import { endText, type MarkdownBlock, NO_TEXT, type OpenText, pushText } from './markdown/stream.ts'
 import type { CallDetail } from './panel/card-pager.ts'
+import { openTodos, type Todo, todosIn } from './todo.ts'
 
 /** A finished item, which never changes. Its texts are sanitized for the terminal. */
 export type Item =
@@ -62,6 +63,8 @@ export interface View {
   readonly contextTokens: number | undefined
   /** How well the model's calls work in this session. */
   readonly health: Health
+  /** The model's task list in this session. */
+  readonly todos: readonly Todo[]
   /** Tools disabled in this turn (`tool.closed`), and until when. */
   readonly closed: readonly Closed[]
 }
@@ -78,6 +81,7 @@ export const NO_VIEW: View = {
   contextUsed: undefined,
   contextTokens: undefined,
   health: NO_HEALTH,
+  todos: [],
   closed: [],
 }
 
@@ -102,7 +106,10 @@ function stepIn(view: View, event: AgentEvent, style: LineStyle): StepView {
   switch (event.type) {
     case 'turn.started': {
       const doing: Doing = { what: 'waiting', since: at }
-      return to({ ...NO_VIEW, ...contextOf(view), doing }, event.resumed ? notice() : [userItem(event.prompt)])
+      return to(
+        { ...NO_VIEW, ...contextOf(view), todos: openTodos(view.todos), doing },
+        event.resumed ? notice() : [userItem(event.prompt)],
+      )
     }
     case 'turn.steered':
       return to({}, [userItem(event.text)])
@@ -144,7 +151,9 @@ function stepIn(view: View, event: AgentEvent, style: LineStyle): StepView {
       // The question already showed this diff.
       const isSeen = seen?.isAsked && event.result.ok && isDiff(card)
       const detail = { head: headOf(event.tool, seen?.input, style), input: seen?.input, repairs: seen?.repairs ?? [], event }
-      return to({ calls, closed, doing }, [{ kind: 'call', card: isSeen ? { ...card, ...NO_BODY } : card, detail }])
+      return to({ calls, closed, doing, todos: todosAfter(view, event) }, [
+        { kind: 'call', card: isSeen ? { ...card, ...NO_BODY } : card, detail },
+      ])
     }
     case 'context.compacted':
       return to({ contextUsed: event.after, contextTokens: event.contextTokens }, notice())
@@ -165,9 +174,12 @@ const headOf = (tool: string, input: unknown, { subject }: LineStyle): string =>
   `${oneLine(tool, 64)} ${oneLine(subject(tool, input), 100)}`.trimEnd()
 
 /** What stays from turn to turn. */
-const contextOf = ({ contextUsed, contextTokens, health }: View): Pick<View, 'contextUsed' | 'contextTokens' | 'health'> => ({
-  ...{ contextUsed, contextTokens, health },
+const contextOf = ({ contextUsed, contextTokens, health, todos }: View): Partial<View> => ({
+  ...{ contextUsed, contextTokens, health, todos },
 })
+
+const todosAfter = ({ todos }: View, { tool, result }: ResultEvent): View['todos'] =>
+  tool === 'todo' && result.ok ? todosIn((result.data as { readonly items?: unknown } | undefined)?.items) : todos
 
 /** Lines of a message shown in the transcript. The rest is what was pasted. */
 const MAX_PROMPT = 10

@@ -12,6 +12,7 @@ import type { Output } from '../../ui/output.ts'
 import { modeText, table } from '../../ui/text.ts'
 import { healthLines } from '../health.ts'
 import type { MakePanel } from '../panel/panels.ts'
+import { todoLines } from '../todo.ts'
 import type { Row, View } from '../view.ts'
 import { agent, diff, keep, mode, model, redo, undo } from './choices.ts'
 import { branch, rewind } from './rewind.ts'
@@ -220,6 +221,17 @@ export const COMMANDS: readonly SlashCommand[] = [
       if (skills.length === 0) return say('There are no skills here.', colors.dim('They are in .mulligan/skills/NAME/SKILL.md.'))
       const [head = '', ...lines] = table([['SKILL', 'DESCRIPTION', 'FILE'], ...skills.map((one) => [one.name, one.description, one.path])])
       say(colors.dim(head), ...lines)
+    },
+  },
+  {
+    name: 'todo',
+    aliases: ['todos', 'tasks'],
+    description: 'show the task list of the model',
+    anytime: true,
+    run: (_, { view, say, colors }) => {
+      const { todos } = view()
+      if (todos.length === 0) return say('The model has no task list in this session.')
+      say(...todoLines(todos, { lines: Math.max(3, todos.length), columns: 200, colors }))
     },
   },
   {
