@@ -90,6 +90,8 @@ export interface Chat extends Pick<ReturnType<typeof createChatStore<ChatState>>
   readonly subject: LineStyle['subject']
   /** Shows general messages. */
   readonly tell: (text: string) => void
+  /** Shows an error. */
+  readonly complain: (error: unknown) => undefined
   readonly ignored: Workspace['ignored']
   readonly close: () => Promise<void>
 }

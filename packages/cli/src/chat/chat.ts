@@ -77,7 +77,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     if (lines[0] !== '') show({ kind: 'notice', lines: lines.map((line) => colors.dim(line)) })
   }
 
-  function complain(error: unknown): void {
+  function complain(error: unknown): undefined {
     const message = oneLine(error instanceof Error ? error.message : String(error), 500)
     const hint =
       error instanceof UsageError
@@ -327,7 +327,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     expand,
     cycleMode,
     leave,
-    tell,
+    ...{ tell, complain },
     subject: style.subject,
     answer: questions.answer,
     left: left.promise,

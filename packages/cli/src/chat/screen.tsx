@@ -1,5 +1,5 @@
 /** Runs a chat on the terminal until the user leaves. However it ends, the terminal is restored. */
-import { Box, render, Static, Text, useStdout, useWindowSize } from 'ink'
+import { Box, render, Static, Text, useApp, useStdout, useWindowSize } from 'ink'
 import { createElement, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import type { Output } from '../ui/output.ts'
 import { modeText } from '../ui/text.ts'
@@ -8,6 +8,7 @@ import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
 import { Prompt } from './input/prompt.tsx'
 import { ItemView, Live, type Look, Queued } from './items.tsx'
+import { editInOwnEditor } from './own-editor.ts'
 import { createFullScreen, type FullScreen } from './panel/full-screen.ts'
 import { PanelView } from './panel/panel-view.tsx'
 import { QuestionView } from './question.tsx'
@@ -32,11 +33,31 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
     else chat.leave()
     isEnded = true
   }
-  process.on('SIGINT', chat.interrupt)
+  let editing: Promise<unknown> | undefined
+  // Ctrl-C in an editor is for the editor, although it reaches every process of the terminal.
+  const interrupt = (): void => {
+    if (!editing) chat.interrupt()
+  }
+  process.on('SIGINT', interrupt)
   for (const signal of SIGNALS) process.on(signal, end)
   output.closed.addEventListener('abort', end)
   const { stdout, full } = screenOf(output)
-  const app = render(createElement(App, { ...props, full }), {
+  const closing = new AbortController()
+  const edit: ScreenProps['edit'] = async (text, suspend) => {
+    let edited: string | undefined
+    const work = suspend(async () => {
+      // The renderer no longer listens, but the stream would go on reading keys that are meant for the editor.
+      await new Promise(setImmediate)
+      process.stdin.pause()
+      await output.flush()
+      edited = await editInOwnEditor(text, process.env, closing.signal).catch(chat.complain)
+    })
+    editing = work.catch(chat.complain)
+    await editing
+    editing = undefined
+    return edited
+  }
+  const app = render(createElement(App, { ...props, full, edit }), {
     stdout,
     exitOnCtrlC: false,
     patchConsole: false,
@@ -47,6 +68,8 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
   try {
     return { ...(await Promise.race([chat.left, app.waitUntilExit().then(() => chat.left)])), isEnded }
   } finally {
+    closing.abort()
+    await editing
     await app.waitUntilRenderFlush().catch(() => undefined)
     full.leave()
     // Only the conversation stays on the screen.
@@ -54,7 +77,7 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
     app.unmount()
     await app.waitUntilExit().catch(() => undefined)
     restore()
-    process.off('SIGINT', chat.interrupt)
+    process.off('SIGINT', interrupt)
     for (const signal of SIGNALS) process.off(signal, end)
   }
 }
@@ -107,7 +130,14 @@ export interface AppProps {
   readonly complete: Completer
 }
 
-export function App({ chat, colors, history, complete, full }: AppProps & { readonly full: FullScreen }): ReactNode {
+type Suspend = ReturnType<typeof useApp>['suspendTerminal']
+
+interface ScreenProps extends AppProps {
+  readonly full: FullScreen
+  readonly edit: (text: string, suspend: Suspend) => Promise<string | undefined>
+}
+
+export function App({ chat, colors, history, complete, full, edit }: ScreenProps): ReactNode {
   const current = useSyncExternalStore(chat.subscribe, chat.state)
   const { panel } = current
   // What a panel covers is drawn when it is closed.
@@ -120,6 +150,7 @@ export function App({ chat, colors, history, complete, full }: AppProps & { read
   const { items, question } = state
   const lastKey = useRef(0)
   const { write } = useStdout()
+  const { suspendTerminal } = useApp()
   const onKey = (): void => {
     lastKey.current = Date.now()
   }
@@ -164,6 +195,7 @@ export function App({ chat, colors, history, complete, full }: AppProps & { read
             onInterrupt={chat.interrupt}
             onCycle={chat.cycleMode}
             onExpand={chat.expand}
+            onEdit={(text) => edit(text, suspendTerminal)}
             onClear={() => write(CLEAR)}
             onExit={chat.leave}
           />

@@ -26,6 +26,7 @@ export const KEYS: readonly Row[] = [
   ['Alt-Enter', 'a new line; so do Ctrl-J, and \\ before Enter'],
   ['Up, Down', 'earlier messages'],
   ['Ctrl-R', 'searches earlier messages'],
+  ['Ctrl-G', 'edits the input in your own editor (VISUAL or EDITOR); so does Ctrl-X Ctrl-E'],
   ['Tab', 'completes a command or a path'],
   ['Shift-Tab', 'the next mode, from the next turn on'],
   [

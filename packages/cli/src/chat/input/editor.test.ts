@@ -8,7 +8,21 @@ import type { EditorKey, KeyName } from './keys.ts'
 import { type EditorState, type Effect, NEW_EDITOR } from './state.ts'
 
 const NAMES = [
-  ...['enter', 'newline', 'tab', 'backtab', 'escape', 'interrupt', 'abort', 'backspace', 'delete', 'delete-or-exit', 'left', 'right'],
+  ...[
+    'enter',
+    'newline',
+    'tab',
+    'backtab',
+    'escape',
+    'interrupt',
+    'editor',
+    'chord',
+    'backspace',
+    'delete',
+    'delete-or-exit',
+    'left',
+    'right',
+  ],
   ...['word-left', 'word-right', 'line-start', 'line-end', 'up', 'down', 'kill-line', 'kill-line-left', 'kill-word', 'kill-word-left'],
   ...['kill-blank-left', 'yank', 'yank-pop', 'undo', 'search', 'clear'],
 ] as readonly KeyName[]
@@ -39,6 +53,15 @@ const seen = ({ state }: Ran): string => textOf(state.cells.toSpliced(state.curs
 const paste = (text: string): EditorKey => ({ name: 'paste', text })
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at}`).join('\n')
 const sent = (ran: Ran): string[] => ran.effects.flatMap((effect) => (effect.type === 'submit' ? [effect.text] : []))
+
+test.each<[string[], Effect[]]>([
+  [['draft', 'editor'], [{ type: 'editor', text: 'draft' }]],
+  [['draft', 'chord', 'line-end'], [{ type: 'editor', text: 'draft' }]],
+  [['draft', 'chord', 'left', 'line-end'], []],
+])("%j opens the user's own editor", (keys, effects) => {
+  const ran = run(keys)
+  expect([ran.effects, textOf(ran.state.cells)]).toEqual([effects, 'draft'])
+})
 
 describe('Escape twice', () => {
   test.each<[string[], Effect[], string]>([
@@ -137,7 +160,7 @@ describe('history', () => {
     ['search goes on as more is typed', ['search', 'line'], 'two\n|lines'],
     ['a letter less', ['search', 'ol', 'backspace', 'backspace', 'ne', 'escape'], '|newest'],
     ['search that finds nothing', ['draft', 'search', 'newestx'], '|newest'],
-    ['search left as it was', ['draft', 'search', 'old', 'abort'], 'draft|'],
+    ['search left as it was', ['draft', 'search', 'old', 'editor'], 'draft|'],
     ['ctrl-c leaves it too', ['draft', 'search', 'old', 'interrupt'], 'draft|'],
     ['search kept, and on from there', ['search', 'line', 'escape', 'line-start', 'up', 'up'], 'oldest|'],
     ['another key keeps it and does its own', ['search', 'old', 'line-end', '!'], 'oldest!|'],

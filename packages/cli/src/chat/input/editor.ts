@@ -63,6 +63,10 @@ function pressInText(state: EditorState, key: EditorKey, context: EditorContext)
     case 'escape':
       if (isEmpty && state.last === 'escape') return { state: cleared(state), effect: { type: 'escape' } }
       return { state: isEmpty || state.last !== 'escape' ? { ...moved(state, state.cursor), last: 'escape' } : cleared(state) }
+    case 'editor':
+      return { state: moved(state, state.cursor), effect: { type: 'editor', text: textOf(state.cells) } }
+    case 'line-end':
+      return state.last === 'chord' ? pressInText(state, { name: 'editor' }, context) : { state: EDITS['line-end'](state, context) }
     case 'clear':
     case 'expand':
       return { state, effect: { type: key.name } }
@@ -76,7 +80,7 @@ function pressInText(state: EditorState, key: EditorKey, context: EditorContext)
 /** Keys that only move or edit. */
 const EDITS: Readonly<
   Record<
-    Exclude<KeyName, 'enter' | 'tab' | 'escape' | 'interrupt' | 'clear' | 'expand' | 'delete-or-exit'>,
+    Exclude<KeyName, 'enter' | 'tab' | 'escape' | 'interrupt' | 'clear' | 'expand' | 'editor' | 'delete-or-exit'>,
     (state: EditorState, context: EditorContext) => EditorState
   >
 > = {
@@ -102,7 +106,7 @@ const EDITS: Readonly<
   undo: undone,
   search: (state) => ({ ...moved(state, state.cursor), menu: undefined, search: { query: '', origin: draftIn(state), failed: false } }),
   backtab: (state) => moved(state, state.cursor),
-  abort: (state) => moved(state, state.cursor),
+  chord: (state) => ({ ...moved(state, state.cursor), last: 'chord' }),
 }
 
 const cleared = (state: EditorState): EditorState => ({ ...edited(state, { cells: [], cursor: 0 }), menu: undefined })
@@ -174,6 +178,12 @@ function vertical(state: EditorState, by: 1 | -1, { history, columns }: EditorCo
   return moved(state, state.cursor)
 }
 
+/** Replaces the text, as by an editor. The change can be undone. */
+export const rewritten = (state: EditorState, text: string): EditorState => {
+  const cells = cellsOf(text)
+  return { ...edited(state, { cells, cursor: cells.length }), menu: undefined, search: undefined }
+}
+
 /** Adds the completions found for the current text. */
 export function withCompletions(state: EditorState, found: Completions | undefined, takes: Takes = 'none'): EditorState {
   const [best] = found?.items ?? []
@@ -226,7 +236,7 @@ function pressInSearch(state: Searching, key: EditorKey, context: EditorContext)
     case 'search':
       return { state: found(state, query, at ?? newest, context) }
     case 'interrupt':
-    case 'abort':
+    case 'editor':
       return { state: { ...state, ...origin, search: undefined } }
     case 'enter':
       return state.cells.length > 0 ? submitted(kept(state)) : { state: kept(state) }

@@ -16,7 +16,7 @@ import stringWidth from 'string-width'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
 import { type CellPosition, cutTo, layoutOf, type Seen, seenRows, textOf } from './cells.ts'
 import type { Completer, Takes } from './completion.ts'
-import { press, wantsCompletions, withCompletions } from './editor.ts'
+import { press, rewritten, wantsCompletions, withCompletions } from './editor.ts'
 import type { PromptHistory } from './history.ts'
 import { type EditorKey, toKeys } from './keys.ts'
 import { type EditorState, type Effect, type Menu, NEW_EDITOR } from './state.ts'
@@ -39,6 +39,8 @@ export interface PromptProps {
   readonly onExpand?: () => void
   /** Called on Ctrl-L. */
   readonly onClear?: () => void
+  /** Called on Ctrl-G. Resolves with the new text; undefined keeps the text. */
+  readonly onEdit?: (text: string) => Promise<string | undefined>
   /** Called on Shift-Tab without an open menu. */
   readonly onCycle?: () => void
   readonly onChange?: (text: string) => void
@@ -181,9 +183,17 @@ function useEditor(props: PromptProps, columns: number): EditorState {
     else if (effect.type === 'interrupt') props.onInterrupt()
     else if (effect.type === 'exit') props.onExit()
     else if (effect.type === 'expand') props.onExpand?.()
+    else if (effect.type === 'editor') void props.onEdit?.(effect.text).then(rewrite)
     else if (effect.type === 'escape') {
       if (props.onTwoEscapes) take([{ name: 'text', text: props.onTwoEscapes }])
     } else props.onClear?.()
+  }
+
+  function rewrite(text: string | undefined): void {
+    if (text === undefined) return
+    const before = state.current
+    state.current = rewritten(before, text)
+    settled(before)
   }
 
   function lookUp(takes?: Takes): void {

@@ -27,6 +27,8 @@ export type Effect =
   | { readonly type: 'submit'; readonly text: string }
   /** Requests completions. */
   | { readonly type: 'complete'; readonly takes: Takes }
+  /** Edits the text in the user's own editor. */
+  | { readonly type: 'editor'; readonly text: string }
   | { readonly type: 'interrupt' | 'exit' | 'clear' | 'escape' | 'expand' }
 
 export interface EditorState extends Draft {
@@ -34,7 +36,7 @@ export interface EditorState extends Draft {
   /** Newest last. */
   readonly kills: readonly Cells[]
   /** The kind of the last key, if the next one may continue it. */
-  readonly last?: 'typing' | 'kill' | 'yank' | 'vertical' | 'escape' | undefined
+  readonly last?: 'typing' | 'kill' | 'yank' | 'vertical' | 'escape' | 'chord' | undefined
   /** The text before the latest yank, while that yank can still be replaced. */
   readonly beforeYank?: Draft | undefined
   /** The column that up and down aim for. */
