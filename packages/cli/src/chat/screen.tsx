@@ -8,6 +8,7 @@ import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
 import { Prompt } from './input/prompt.tsx'
 import { ItemView, Live, type Look, Queued } from './items.tsx'
+import { createNotifier } from './notify.ts'
 import { editInOwnEditor } from './own-editor.ts'
 import { createFullScreen, type FullScreen } from './panel/full-screen.ts'
 import { PanelView } from './panel/panel-view.tsx'
@@ -42,6 +43,8 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
   for (const signal of SIGNALS) process.on(signal, end)
   output.closed.addEventListener('abort', end)
   const { stdout, full } = screenOf(output)
+  const notifier = createNotifier({ how: chat.state().choice.settings.notify.value, write: output.out, env: process.env })
+  const unnotify = chat.subscribe(() => notifier.look(chat.state()))
   const closing = new AbortController()
   const edit: ScreenProps['edit'] = async (text, suspend) => {
     let edited: string | undefined
@@ -49,8 +52,10 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
       // The renderer no longer listens, but the stream would go on reading keys that are meant for the editor.
       await new Promise(setImmediate)
       process.stdin.pause()
+      notifier.stop()
       await output.flush()
       edited = await editInOwnEditor(text, process.env, closing.signal).catch(chat.complain)
+      notifier.start()
     })
     editing = work.catch(chat.complain)
     await editing
@@ -59,19 +64,23 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
   }
   const app = render(createElement(App, { ...props, full, edit }), {
     stdout,
+    stdin: watched(notifier.input),
     exitOnCtrlC: false,
     patchConsole: false,
     interactive: true,
     // Distinguishes Shift-Enter from Enter if the terminal supports it.
     kittyKeyboard: { mode: 'auto' },
   })
+  notifier.start()
   try {
     return { ...(await Promise.race([chat.left, app.waitUntilExit().then(() => chat.left)])), isEnded }
   } finally {
+    unnotify()
     closing.abort()
     await editing
     await app.waitUntilRenderFlush().catch(() => undefined)
     full.leave()
+    notifier.stop()
     // Only the conversation stays on the screen.
     app.clear()
     app.unmount()
@@ -96,14 +105,27 @@ function screenOf(output: Output): { readonly stdout: NodeJS.WriteStream; readon
   const reflow = createReflow(() => process.stdout.columns)
   const { full, pass } = createFullScreen(output.out, (text) => output.out(reflow(text)))
   const write = writer(pass, (done) => void output.flush().then(done))
-  const stdout = new Proxy(process.stdout, {
-    get: (stream, key) => {
-      if (key === 'write') return write
-      const value: unknown = Reflect.get(stream, key, stream)
-      return typeof value === 'function' ? value.bind(stream) : value
+  return { stdout: overridden(process.stdout, { write }), full }
+}
+
+/** Returns stdin, of which everything that is read is also passed to `see`. */
+function watched(see: (text: string) => void): NodeJS.ReadStream {
+  const read: NodeJS.ReadStream['read'] = (size) => {
+    const chunk = process.stdin.read(size)
+    if (chunk !== null) see(String(chunk))
+    return chunk
+  }
+  return overridden(process.stdin, { read })
+}
+
+function overridden<T extends object>(stream: T, own: Partial<T>): T {
+  return new Proxy(stream, {
+    get: (target, key) => {
+      if (Object.hasOwn(own, key)) return own[key as keyof T]
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  return { stdout, full }
 }
 
 /** Reports output of tools and libraries line by line, since it would corrupt the screen. @returns a function that stops it */

@@ -34,6 +34,7 @@ export function rowsOf(settings: Settings): readonly Row[] {
     files,
     store,
     notesVault,
+    notify,
     mcpServers,
   } = settings
   const row = (key: string, setting: Setting<unknown> | undefined): Row[] =>
@@ -55,6 +56,7 @@ export function rowsOf(settings: Settings): readonly Row[] {
     ...diagnostics.flatMap((setting) => row('diagnostics', setting)),
     ...mcpServers.map(({ value: { name, server }, from }) => ({ key: keyText(['mcpServers', name]), value: withoutValues(server), from })),
     ...row('notes.vault', notesVault),
+    ...row('notify', notify),
     ...row('store', store && { ...store, value: withoutPassword(store.value) }),
     ...row('mode', approval.mode),
     ...Object.entries({ ...sandbox, backend: sandbox.backend ?? AUTO, network: sandbox.network ?? NO_NETWORK }).flatMap(([key, setting]) =>

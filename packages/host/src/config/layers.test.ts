@@ -138,6 +138,7 @@ describe('a project widens nothing that the person has not given', () => {
     'sandbox.disk': ['1g', '2g', '1g'],
     mcpServers: [{ a: { command: 'mine' } }, { b: { command: 'theirs' } }, { a: { command: 'mine' } }],
     'notes.vault': [undefined, '/home/ann', 'refused'],
+    notify: [undefined, 'desktop', 'refused'],
     store: [undefined, 'postgres://db.evil.example/x', 'refused'],
     mode: ['read-only', 'auto', 'read-only'],
     policy: [undefined, [{ decision: 'allow' }], 'refused'],

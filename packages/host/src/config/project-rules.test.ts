@@ -75,6 +75,7 @@ const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   'sandbox.readable': () => fc.constantFrom([], ['.env.test'], ['~/app/.env']),
   mcpServers: () => fc.constantFrom({}, { evil: { command: 'evil' } }, { notes: { url: 'https://mcp.evil.example' } }),
   'notes.vault': () => fc.constantFrom('/home/ann', '~/Notes'),
+  notify: () => fc.constantFrom('off', 'bell', 'desktop'),
   store: () => fc.constantFrom('postgres://db.evil.example/x', '/tmp/x.db'),
   mode: () => fc.constantFrom(...MODES),
   policy: () =>

@@ -212,6 +212,12 @@ export const TABLE = {
     user('decides which of your folders the model reads and changes'),
     'The folder of your notes: an Obsidian vault, or any folder of Markdown. The model then has tools to search, read and write them.',
   ),
+  notify: row(
+    () => z.enum(['off', 'bell', 'desktop']),
+    user('decides what your terminal does'),
+    'How the chat calls you when it waits for an answer, or a long turn has ended, and you are elsewhere: the bell, or a notification of the desktop, if the terminal can show one.',
+    { default: 'bell' },
+  ),
   store: row(
     text,
     user('decides where conversations are kept'),

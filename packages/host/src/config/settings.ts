@@ -40,6 +40,7 @@ export interface Settings {
   readonly mcpServers: readonly Setting<{ readonly name: string; readonly server: ConfiguredServer }>[]
   /** The folder of notes, perhaps beginning with `~/`. */
   readonly notesVault: Setting<string> | undefined
+  readonly notify: Setting<ValueOf<'notify'>>
   readonly store: Setting<string> | undefined
   readonly sandbox: SandboxSettings
   readonly approval: ApprovalSettings
@@ -83,6 +84,7 @@ export function readSettings(cwd: string, flags: SettingFlags, env: Env): Settin
     diagnostics: all('diagnostics').toReversed(),
     mcpServers: serversOf(all('mcpServers')),
     notesVault: all('notes.vault')[0],
+    notify: all('notify')[0] ?? byDefault(TABLE.notify.default as ValueOf<'notify'>),
     store: all('store')[0],
     sandbox: sandboxSettings(layers),
     approval: approvalSettings(layers, word.isTrusted, cwd, env),

@@ -71,6 +71,7 @@ describe('what is in force', () => {
       'limits.requests': [5, own],
       'limits.calls': [9, PROJECT],
       mode: ['ask', 'default'],
+      notify: ['bell', 'default'],
       'sandbox.backend': ['auto', 'default'],
       'sandbox.network': ['none', 'default'],
       'sandbox.memory': ['2g', 'default'],
