@@ -59,6 +59,13 @@ const hostnameOf = (host: string): string | undefined => {
 
 export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
+const corsFor = (origin: string): Record<string, string> => ({
+  'access-control-allow-origin': origin,
+  vary: 'origin',
+  'access-control-allow-headers': 'authorization, content-type, idempotency-key, last-event-id',
+  'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+})
+
 /**
  * Refuses requests under a host name that is not the server's, which is how a web page reaches a server behind the browser's back (DNS
  * rebinding), and requests from pages of other origins. An IP address can't be rebound, so those of this machine always count.
@@ -76,11 +83,11 @@ export const checkReached =
     if (origin !== undefined && !own.includes(origin)) {
       if (!allowOrigins.includes(origin))
         throw new ApiError(403, 'origin', 'pages of that origin may not use this server', 'Start it with --allow-origin ORIGIN.')
-      c.header('access-control-allow-origin', origin)
-      c.header('vary', 'origin')
-      c.header('access-control-allow-headers', 'authorization, content-type, idempotency-key, last-event-id')
-      c.header('access-control-allow-methods', 'GET, POST, PATCH, DELETE')
-      if (c.req.method === 'OPTIONS') return c.body(null, 204)
+      if (c.req.method === 'OPTIONS') return c.body(null, 204, corsFor(origin))
+      await next()
+      // After the response was made: one that streams takes no headers that are set before.
+      for (const [name, value] of Object.entries(corsFor(origin))) c.res.headers.set(name, value)
+      return
     }
     return next()
   }
