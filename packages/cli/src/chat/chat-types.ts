@@ -43,6 +43,8 @@ export interface ChatState {
   readonly items: readonly Item[]
   readonly view: View
   readonly busy: Busy | undefined
+  /** Whether what is submitted now has to wait. Also true while nothing is shown of it. */
+  readonly isWorking: boolean
   /** What the model's server reports about itself. */
   readonly serverSays: string | undefined
   readonly isStopping: boolean

@@ -70,7 +70,7 @@ export async function talk(
   async function send(typed: string): Promise<string> {
     const before = chat.state().items.length
     chat.submit(typed)
-    await until(({ items, busy }) => busy === undefined && items.length > before)
+    await until(({ items, isWorking }) => !isWorking && items.length > before)
     return chat.state().items.slice(before).map(itemText).join('\n')
   }
 

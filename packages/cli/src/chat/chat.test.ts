@@ -196,6 +196,15 @@ describe('a chat', () => {
     expect(await chat.send('/status')).toContain('5 calls')
   })
 
+  it('a message typed right after a command waits for it', async () => {
+    await using set = await scene([say('Hello.'), say('And you.')], { '.mulligan/commands/plain.md': 'Say hello.' })
+    await using chat = await talk(set.here, set.model)
+    chat.chat.submit('/plain')
+    chat.chat.submit('and you?')
+    await chat.until(/And you\./)
+    expect(chat.text()).toMatch(/^[\s\S]*> \/plain\n[\s\S]*Hello\.[\s\S]*> and you\?[\s\S]*And you\./)
+  })
+
   it('sends the text of a command of the project, with its arguments', async () => {
     const files = {
       '.mulligan/commands/fix.md':
@@ -215,7 +224,7 @@ describe('a chat', () => {
     await chat.until(({ question }) => question !== undefined)
     chat.chat.answer('n')
     expect(await chat.until(/Fixed\./)).toContain('Fix issue 12 as @.env says. All: 12 "now please"')
-    await chat.until(({ busy }) => busy === undefined)
+    await chat.until(({ isWorking }) => !isWorking)
     await chat.send('/plain to Ann')
     expect(lastPrompt(set.model)).toBe('Say hello.\n\nto Ann')
     expect(await chat.send('/nothing')).toContain('unknown command /nothing')
@@ -454,7 +463,7 @@ describe('a chat', () => {
     chat.chat.submit(`/model ollama/x http://127.0.0.1:${(silent.address() as AddressInfo).port}`)
     await chat.until(({ busy }) => busy?.with === 'command')
     chat.chat.interrupt()
-    expect(await chat.until(({ busy }) => busy === undefined)).toMatch(/stopped; the model is still openai-compatible\/scripted/)
+    expect(await chat.until(({ isWorking }) => !isWorking)).toMatch(/stopped; the model is still openai-compatible\/scripted/)
     expect(await chat.send('hello')).toContain('Still here.')
     silent.close()
   })
@@ -467,7 +476,7 @@ describe('a chat', () => {
     await using other = await talk(set.here, set.model, { session: String(latestSession(set.here)) })
     await other.until(`This turn is running in process ${process.pid}.`)
     one.chat.interrupt()
-    await one.until(({ busy }) => busy === undefined)
+    await one.until(({ isWorking }) => !isWorking)
   })
 
   it('asks again for what is no answer, and not for what is allowed for the session', async () => {

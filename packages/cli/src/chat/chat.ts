@@ -30,6 +30,8 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   let session = workspace.session
   let sandbox: string | undefined
   let busy: Busy | undefined
+  /** Whether input is being processed, from its submission on; `busy` is what is shown of it. */
+  let isWorking = false
   let stop = new AbortController()
   let serverSays: string | undefined
   let draft: ChatState['draft']
@@ -52,6 +54,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
       items,
       view,
       busy,
+      isWorking,
       serverSays,
       question: questions.current(),
       waiting: waiting.shown(),
@@ -98,12 +101,14 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
 
   /** Processes the input, then everything queued. */
   async function work(typed: string): Promise<void> {
+    isWorking = true
     for (let next: string | undefined = typed; next !== undefined && !isLeaving; next = waiting.next()) {
       stop = new AbortController()
       await take(parseInput(next)).catch(complain)
       if (stop.signal.aborted) dropQueued()
     }
     busy = undefined
+    isWorking = false
     changed()
     if (isLeaving) end(false)
   }
@@ -281,7 +286,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     isLeavingNext = false
     const said = parseInput(typed)
     if (said.kind === 'nothing' || isLeaving) return
-    if (!busy) void work(typed)
+    if (!isWorking) void work(typed)
     else if (said.kind === 'command' && isAnytime(said.name)) void command(said.name, said.args).catch(complain)
     else waiting.add(typed)
     changed()
