@@ -1,16 +1,15 @@
 /** Connects a workspace to the user: reports, questions, and exceptions outside of calls. */
 import type { Ask } from '@mulligan/host/light'
 import { fileLog, type Notice, type Ports } from '@mulligan/host/parts'
-import { approvalInWords } from './approval/approval.ts'
+import { approvalInWords, type QuestionLook } from './approval/approval.ts'
 import { fromHome, openDataDir } from './paths.ts'
 import { tellLeftOut } from './trust.ts'
 import { answerInWords } from './ui/ask.ts'
-import type { Colors } from './ui/colors.ts'
 import type { Output } from './ui/output.ts'
 
 /** Returns the ports for questions during a turn. */
-export const askedInWords = (ask: Ask, colors: Colors): Pick<Ports, 'approve' | 'answer'> => ({
-  approve: approvalInWords(ask, colors),
+export const askedInWords = (ask: Ask, look: QuestionLook): Pick<Ports, 'approve' | 'answer'> => ({
+  approve: approvalInWords(ask, look),
   answer: answerInWords(ask),
 })
 

@@ -51,7 +51,7 @@ function answering(answers: readonly string[], { own = [], project = [] }: Rules
   const told: string[] = []
   const policyWith = (rules: readonly PolicyRule[]) => effectivePolicy(approval, shell, new Set(), rules)
   const always = createAlways({ file, cwd: CWD, env: {}, shell, policyWith, tell: (line) => told.push(`  ${line}\n`) })
-  const approve = createApprover({ yes: false, ask: approvalInWords(ask, plain), shell, always })
+  const approve = createApprover({ yes: false, ask: approvalInWords(ask, { colors: plain, columns: () => undefined }), shell, always })
   return { asked, told, approve: (one: ApprovalRequest) => approve(one, signal) }
 }
 

@@ -3,7 +3,8 @@ import type { ApprovalRequest } from '@mulligan/core'
 import type { AskedTarget } from '@mulligan/core/executor'
 import { type Ask, blanksCounted, oneLine, safeJson, visible } from '@mulligan/host/light'
 import type { ApprovalQuestion, AskApproval } from '@mulligan/host/parts'
-import { type Colors, coloured } from '../ui/colors.ts'
+import { type Colors, colorsFor } from '../ui/colors.ts'
+import { diffLines } from '../ui/diff-lines.ts'
 
 const MAX_LINES = 40
 /** Lines of a command's input that are shown when its changes are shown above it. */
@@ -19,6 +20,18 @@ interface Asked {
   readonly whole?: boolean
 }
 
+export interface QuestionLook {
+  readonly colors: Colors
+  /** Returns the width of the terminal, or undefined if there is none. */
+  readonly columns: () => number | undefined
+}
+
+/** Returns how questions look on a stream. */
+export const lookOf = (stream: { readonly isTTY?: boolean; readonly columns?: number }): QuestionLook => ({
+  colors: colorsFor(stream),
+  columns: () => stream.columns,
+})
+
 export interface Shown {
   readonly text: string
   /** Whether something was left out. */
@@ -31,19 +44,23 @@ export interface Shown {
  * @param covers what an answer for the session would cover
  * @param whole whether to show everything instead of cutting it
  */
-export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole = false }: Asked, colors: Colors): Shown {
+export function questionOf(
+  request: ApprovalRequest,
+  { diff, asks, covers, whole = false }: Asked,
+  { colors, columns }: QuestionLook,
+): Shown {
   const { tool, effect, target, changes, agent } = request
   const asker = agent === undefined ? '' : `${oneLine(agent, 40)}: `
   const change = diff ?? changes?.diff
   const parts = [
-    ...(change === undefined ? [] : [cut(diffLines(change), whole ? Infinity : MAX_LINES, (line) => coloured(line, colors))]),
+    ...(change === undefined ? [] : [diffPart(change, target, whole, { colors, columns })]),
     ...(diff === undefined ? [cut(inputLines(request.input), whole ? Infinity : changes ? MAX_COMMAND : MAX_LINES)] : []),
   ]
   const text = [
     '',
     `${colors.yellow('?')} ${asker}${colors.bold(oneLine(tool, 64))} (${effect}) ${oneLine(visible(target), 200)}`,
     ...(changes ? [`  It has run, but its changes are not kept yet: ${oneLine(visible(changes.summary), 200)}.`] : []),
-    ...parts.flatMap(({ lines }) => lines).map((line) => `    ${line}`),
+    ...parts.flatMap(({ lines, more }) => [...lines, ...more]).map((line) => ' '.repeat(INDENT) + line),
     ...whyLines(request, asks).map((line) => colors.dim(`  ${line}`)),
     ...(covers === undefined ? [] : [colors.dim(`  [s] allows ${oneLine(visible(covers), MAX_COVERS)} for this session.`)]),
     '',
@@ -51,18 +68,28 @@ export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole
   return { text, isCut: parts.some(({ isCut }) => isCut) }
 }
 
-const diffLines = (diff: string): string[] => visible(diff.replace(/\n$/, '')).split('\n')
+/** Spaces before the lines of a diff and of an input. */
+const INDENT = 4
+
+function diffPart(diff: string, target: string, whole: boolean, { colors, columns }: QuestionLook): Cut {
+  const { lines, isCut, more } = cut(visible(diff.replace(/\n$/, '')).split('\n'), whole ? Infinity : MAX_LINES)
+  const room = columns() === undefined ? undefined : Math.max(20, Number(columns()) - INDENT)
+  const isNamed = lines.some((line) => line === `+++ ${visible(target)}`)
+  return { lines: diffLines(lines.join('\n'), { columns: room, colors, long: 'wrap', isNamed }), isCut, more }
+}
 
 interface Cut {
   readonly lines: readonly string[]
+  /** How much was left out below them, if anything. */
+  readonly more: readonly string[]
   readonly isCut: boolean
 }
 
-function cut(all: readonly string[], most: number, paint = (line: string): string => line): Cut {
+function cut(all: readonly string[], most: number): Cut {
   const lines = most === Infinity ? all : all.slice(0, most).map(clip)
   const left = all.length - lines.length
   const more = left > 0 ? [`… ${left} more ${left === 1 ? 'line' : 'lines'}`] : []
-  return { lines: [...lines.map(paint), ...more], isCut: left > 0 || lines.some((line, at) => line !== all[at]) }
+  return { lines, more, isCut: left > 0 || lines.some((line, at) => line !== all[at]) }
 }
 
 /** Explains why approval is needed, listing the targets in question if they are only part of the call. */
@@ -121,11 +148,11 @@ const WORDS = { once: '[y]es once', session: '[s]ession', always: '[a]lways', vi
 export const choices = (offered: readonly Answer['answer'][]): string => `  ${offered.map((one) => WORDS[one]).join(', ')}: `
 
 export const approvalInWords =
-  (ask: Ask, colors: Colors): AskApproval =>
+  (ask: Ask, look: QuestionLook): AskApproval =>
   async (asked, signal) => {
     const { request, session, always, ...rest } = asked
     const about = { ...rest, covers: session?.covers }
-    let { text, isCut } = questionOf(request, about, colors)
+    let { text, isCut } = questionOf(request, about, look)
     const offered = (): Answer['answer'][] => [
       'once',
       ...(session ? (['session'] as const) : []),
@@ -144,7 +171,7 @@ export const approvalInWords =
         if (offer !== undefined) return { answer: 'always', offer }
       }
       if (given?.answer === 'view') {
-        text = questionOf(request, { ...about, whole: true }, colors).text
+        text = questionOf(request, { ...about, whole: true }, look).text
         isCut = false
       }
       question = given ? text + choices(offered()) : `Please answer${choices(offered()).replace(/^ +/, ' ')}`

@@ -10,7 +10,8 @@ import { answerOf, approvalInWords, inputLines, questionOf } from './approval.ts
 const targetsOf = (command: string): readonly string[] => commandTargets(createCommandPolicy({ workspace: '/work/app' })(command), command)
 
 const { signal } = new AbortController()
-const inWords = (ask: Ask) => approvalInWords(ask, plain)
+const LOOK = { colors: plain, columns: () => undefined }
+const inWords = (ask: Ask) => approvalInWords(ask, LOOK)
 const ALL = ['once', 'session', 'always', 'view', 'no'] as const
 
 const approver = (answers: readonly (string | undefined)[], more: Partial<ApproverOptions> = {}) => {
@@ -61,7 +62,7 @@ describe('a question', () => {
     const diff = '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\u001b[2K\n'
     const { approve, asked } = approver(['y'], { preview: async () => diff })
     await approve(request(), signal)
-    expect(asked[0]).toContain('\n    @@ -1 +1 @@\n    -one\n    +two\\u001b[2K\n  Needs approval')
+    expect(asked[0]).toContain('\n    1 - one\n    1 + two\\u001b[2K\n  Needs approval')
     expect(asked[0]).not.toContain('content:')
   })
 
@@ -97,7 +98,7 @@ describe('a question', () => {
     expect(asked[1]).toContain('| line 99\n  Needs approval')
     expect(asked[1]).not.toContain('[v]iew')
     expect(asked[2]).toMatch(/^Please answer/)
-    const wide = questionOf(request({ input: { content: 'x'.repeat(5000) } }), { asks: [] }, plain)
+    const wide = questionOf(request({ input: { content: 'x'.repeat(5000) } }), { asks: [] }, LOOK)
     expect(wide).toMatchObject({ isCut: true, text: expect.stringContaining('… 4009 more characters') })
   })
 
@@ -114,7 +115,7 @@ describe('a question', () => {
   it('hides nothing behind blanks or characters that are not seen', () => {
     const command = `ls\u200b\u{e0041}${' '.repeat(300)}; rm -rf x`
     expect(inputLines({ command })).toEqual(['command: ls\\u200b\\u{e0041} [300 blanks] ; rm -rf x'])
-    const { text } = questionOf(request({ target: 'a\u2060b', input: {} }), { asks: [] }, plain)
+    const { text } = questionOf(request({ target: 'a\u2060b', input: {} }), { asks: [] }, LOOK)
     expect(text).toContain('a\\u2060b')
     expect(text).not.toContain('\u2060')
   })
@@ -127,11 +128,9 @@ describe('a question', () => {
         '',
         '? bash (write) npm test',
         '  It has run, but its changes are not kept yet: 1 file changed.',
-        '    --- a/a.txt',
-        '    +++ b/a.txt',
-        '    @@ -1 +1 @@',
-        '    -one',
-        '    +two',
+        '    a.txt',
+        '    1 - one',
+        '    1 + two',
         '    command: npm  test; ls',
         '  Needs approval: it changes files.',
         '  [s] allows npm test, npm test -- … in the workspace folder for this session.',
@@ -146,9 +145,9 @@ describe('a question', () => {
     const long = keepRequest(script, ['(script)'])
     const { approve, asked } = approver(['v', 'n'], { shell })
     await approve({ ...long, changes: { id: 'l', hash: 'h', targets: [], summary: '1 file added', diff } }, signal)
-    expect(asked[0]).toContain('+line 39\n    … 60 more lines\n    command:\n      | echo 0\n')
+    expect(asked[0]).toContain('+ line 39\n    … 60 more lines\n    command:\n      | echo 0\n')
     expect(asked[0]).toContain('| echo 10\n    … 19 more lines\n  Needs approval')
-    expect(asked[1]).toContain('+line 99\n    command:\n')
+    expect(asked[1]).toContain('+ line 99\n    command:\n')
     expect(asked[1]).toContain('| echo 29\n  Needs approval')
   })
 

@@ -93,10 +93,13 @@ async function session(
       env: process.env,
       tell: () => undefined,
       ...(answers && {
-        ask: approvalInWords(async (question: string) => {
-          questions.push(question)
-          return left.shift() ?? 'n'
-        }, plain),
+        ask: approvalInWords(
+          async (question: string) => {
+            questions.push(question)
+            return left.shift() ?? 'n'
+          },
+          { colors: plain, columns: () => undefined },
+        ),
       }),
     })
     const options: AgentOptions = {

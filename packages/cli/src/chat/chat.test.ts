@@ -120,7 +120,7 @@ describe('a chat', () => {
     chat.chat.answer('y')
     await chat.until(/Second\.[\s\S]*request/)
     expect(chat.text()).toMatch(
-      /\? write_file \(write\) a\.txt[\s\S]*\+new[\s\S]*\[n\]o and why: y\n✓ write_file a\.txt {2}\+1 -0\nWritten\.[\s\S]*changed {2}write_file a\.txt[\s\S]*> \/undo 7[\s\S]*> what is typed/,
+      /\? write_file \(write\) a\.txt[\s\S]*1 \+ new[\s\S]*\[n\]o and why: y\n✓ write_file a\.txt {2}\+1 -0\nWritten\.[\s\S]*changed {2}write_file a\.txt[\s\S]*> \/undo 7[\s\S]*> what is typed/,
     )
     expect(await chat.send('/diff')).toContain('+new')
     expect([await chat.send('/undo'), set.here.has('a.txt')]).toEqual([expect.stringContaining('removed   a.txt'), false])

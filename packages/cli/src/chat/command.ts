@@ -132,7 +132,7 @@ export function chatPorts(colors: Colors, tellFirst: (line: string) => void) {
           if (event.type === 'finish-step') saveMemory()
           chat?.onEvent(event)
         },
-        ...askedInWords(async (question, signal) => chat?.ask(question, signal), colors),
+        ...askedInWords(async (question, signal) => chat?.ask(question, signal), { colors, columns: () => process.stdout.columns }),
       },
     },
     /** Sends further reports and questions to the chat. */

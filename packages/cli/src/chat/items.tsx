@@ -3,6 +3,7 @@ import { oneLine } from '@mulligan/host/light'
 import { Box, Text } from 'ink'
 import type { ReactNode } from 'react'
 import type { Colors } from '../ui/colors.ts'
+import { diffLines } from '../ui/diff-lines.ts'
 import { thoughtLine } from '../ui/events-to-lines.ts'
 import { plural } from '../ui/text.ts'
 import type { ChatState } from './chat-types.ts'
@@ -84,8 +85,12 @@ function CardView({ card: { mark, head, repairs, display, earlier, more, isRead 
   )
 }
 
+const DIFF = /^(`{3,})diff\n([\s\S]*)\n\1$/
+
 /** Renders the body without wrapping. Lines that are too long are cut. */
 function bodyLines(display: string, { columns, colors }: Look): readonly string[] {
+  const diff = DIFF.exec(display)?.[2]
+  if (diff !== undefined) return diffLines(diff, { columns: columns - 2, colors, long: 'cut', isNamed: true })
   return markdownLines(display, { colors, columns: 10_000, codeIndent: '' }).map((line) => cutLine(line, columns - 2))
 }
 

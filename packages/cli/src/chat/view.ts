@@ -296,11 +296,13 @@ export function folded(display: string | undefined, most: number, fromEnd = fals
     .replace(/^\*\*[^\n]*\n+/, '')
   const fence = /^(`{3,})([^\n]*)\n([\s\S]*?)\n?\1$/.exec(text)
   const [, ticks = '', lang = '', inner] = fence ?? []
-  const all = withoutNames((inner ?? text).split('\n'), lang)
+  const whole = (inner ?? text).split('\n')
+  const names = lang === 'diff' ? namesAbove(whole) : 0
+  const all = whole.slice(names)
   const notShown = Number(EARLIER.exec(all[0] ?? '')?.[1] ?? 0)
   const lines = notShown > 0 ? all.slice(1) : all
   const left = Math.max(0, lines.length - most)
-  const body = (fromEnd ? lines.slice(left) : lines.slice(0, most))
+  const body = [...whole.slice(0, names), ...(fromEnd ? lines.slice(left) : lines.slice(0, most))]
     .map((line) => (line.length > 400 ? `${line.slice(0, 399)}…` : line))
     .join('\n')
   return {
@@ -310,8 +312,7 @@ export function folded(display: string | undefined, most: number, fromEnd = fals
   }
 }
 
-/** Removes the file headers from a diff of one file, whose name is already in the card's line. */
-function withoutNames(lines: readonly string[], lang: string): readonly string[] {
-  const isOfOne = lang === 'diff' && lines.filter((line) => line.startsWith('+++ ')).length === 1
-  return isOfOne && lines[0]?.startsWith('--- ') && lines[1]?.startsWith('+++ ') ? lines.slice(2) : lines
+/** Counts the lines that name the file of a diff, which take no room: its name is in the card's line. */
+function namesAbove(lines: readonly string[]): number {
+  return lines[0]?.startsWith('--- ') && lines[1]?.startsWith('+++ ') ? 2 : 0
 }

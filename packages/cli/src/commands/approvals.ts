@@ -2,10 +2,9 @@
 import type { ApprovalRow, Store, StoredAnswer } from '@mulligan/agent'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { type ApprovalQuestion, openStoreAt } from '@mulligan/host/parts'
-import { questionOf } from '../approval/approval.ts'
+import { lookOf, questionOf } from '../approval/approval.ts'
 import { fromHome, openDataDir } from '../paths.ts'
 import { EXIT } from '../process.ts'
-import { colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
 import { localTime, print, table } from '../ui/text.ts'
 
@@ -67,7 +66,7 @@ export async function showApproval(id: string, { json }: Flags, output: Output):
     return { row, cwd: (await store.session(row.sessionId))?.cwd ?? '' }
   })
   const { request, asks, diff, session } = asked(row)
-  const { text } = questionOf(request, { asks, diff, covers: session?.covers, whole: true }, colorsFor(process.stdout))
+  const { text } = questionOf(request, { asks, diff, covers: session?.covers, whole: true }, lookOf(process.stdout))
   const state = row.status === 'pending' ? `Asked at ${localTime(row.createdAt)}.` : `It was answered: ${row.answer?.answer ?? row.status}.`
   const how = row.status === 'pending' ? [`mulligan approvals allow ${row.id.slice(0, SHORT)}, or deny ${row.id.slice(0, SHORT)}`] : []
   print(output, json, { approval: forPrograms(row) }, [

@@ -2,6 +2,7 @@
 import { type Agent, type RunOptions, SessionBusy, type TurnOutcome, UnknownSession } from '@mulligan/agent'
 import { type Ask, UsageError } from '@mulligan/host/light'
 import { type ChoiceFlags, openWorkspace } from '@mulligan/host/parts'
+import { lookOf } from '../approval/approval.ts'
 import { endIgnored } from '../ignored.ts'
 import { mentionsIn, resourceNote, resourcesIn } from '../mentions.ts'
 import { version, workingFolder } from '../paths.ts'
@@ -50,7 +51,7 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
       ...(isAttended(flags) &&
         askedInWords(
           askInTerminal(() => interrupt?.trigger()),
-          colors,
+          lookOf(process.stderr),
         )),
       park: flags.park === true,
       report: (notice) => tellNotice(notice, output.err),

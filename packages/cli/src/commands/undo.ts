@@ -15,7 +15,8 @@ import {
 } from '@mulligan/tools'
 import { fromHome, openDataDir, workingFolder } from '../paths.ts'
 import { EXIT } from '../process.ts'
-import { type Colors, colorsFor, coloured } from '../ui/colors.ts'
+import { type Colors, colorsFor } from '../ui/colors.ts'
+import { diffLines } from '../ui/diff-lines.ts'
 import { type Commit, commitOf, commitText } from '../ui/ledger.ts'
 import type { Output } from '../ui/output.ts'
 import { type FolderFlags, localTime, print, table } from '../ui/text.ts'
@@ -280,7 +281,7 @@ export async function diffCommand(asked: string | undefined, flags: DiffFlags, o
   if (damaged) output.err('Part of the record of this turn is unreadable, so this list is incomplete.\n')
   if (flags.json) output.out(`${safeJson({ turn, at, undone, damaged, files })}\n`)
   else if (flags.stat) output.out(statText(files))
-  else output.out(diffText(files, process.stdout.isTTY === true, colorsFor(process.stdout)))
+  else output.out(diffText(files, process.stdout))
   return EXIT.ok
 }
 
@@ -293,14 +294,10 @@ function statText(files: readonly FileDiff[]): string {
   return rows.length === 0 ? '' : `${table(rows).join('\n')}\n`
 }
 
-/** Returns the diff, unchanged if written to a pipe, so that `git apply` accepts it. */
-function diffText(files: readonly FileDiff[], isTerminal: boolean, colors: Colors): string {
+/** Returns the diff for a person, or unchanged if written to a pipe, so that `git apply` accepts it. */
+function diffText(files: readonly FileDiff[], { isTTY, columns }: { readonly isTTY?: boolean; readonly columns?: number }): string {
   const text = files.map((file) => file.text).join('')
-  const shown = isTerminal ? sanitize(text) : text
-  return colors.isColorSupported
-    ? shown
-        .split('\n')
-        .map((line) => coloured(line, colors))
-        .join('\n')
-    : shown
+  const colors = colorsFor({ isTTY: isTTY === true })
+  if (text === '' || (isTTY !== true && !colors.isColorSupported)) return text
+  return `${diffLines(sanitize(text), { columns, colors, long: 'wrap' }).join('\n')}\n`
 }

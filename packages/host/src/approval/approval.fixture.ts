@@ -36,7 +36,7 @@ export const keepRequest = (command: string, asks: readonly string[], more: Part
     hash: 'h',
     targets: ['a.txt'],
     summary: '1 file changed',
-    diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n',
+    diff: 'diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n',
   },
   ...more,
 })

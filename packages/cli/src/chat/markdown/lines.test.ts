@@ -1,15 +1,14 @@
 import { stripVTControlCharacters } from 'node:util'
 import { sanitize } from '@mulligan/host/light'
 import fc from 'fast-check'
-import picocolors from 'picocolors'
 import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
-import { plain } from '../../ui/colors.ts'
+import { colorsOf, plain } from '../../ui/colors.ts'
 import { markdownLines } from './lines.ts'
 import { endText, NO_TEXT, pushText } from './stream.ts'
 import { cutLine, hanging, wrapped } from './wrap.ts'
 
-const colors = picocolors.createColors(true)
+const colors = colorsOf('terminal')
 const PAGE = `# A *title*
 
 Text with **bold**, \`code\`, a [name](https://example.org/a) and https://example.org/b &amp; more that goes over the line.
@@ -74,8 +73,8 @@ describe('Markdown in lines', () => {
       a.txt            12
       long-name.txt  1200
       │ a quote
-        -old
-        +new
+        - old
+        + new
       ────────────────────────────────────────
       "
     `)

@@ -1,7 +1,9 @@
 /** Renders Markdown as terminal lines. Pure. The text must already be sanitized for the terminal. */
 import type { Token, Tokens } from 'marked'
 import stringWidth from 'string-width'
-import { type Colors, coloured } from '../../ui/colors.ts'
+import type { Colors } from '../../ui/colors.ts'
+import { diffLines, partsText } from '../../ui/diff-lines.ts'
+import { codeParts } from '../../ui/highlight.ts'
 import { allTokens } from './lexer.ts'
 import { wrapped } from './wrap.ts'
 
@@ -29,9 +31,12 @@ function linesOf(token: Block, look: MarkdownLook): readonly string[] {
     case 'heading':
       return wrapped(colors.bold(inline(token.tokens, colors)), columns)
     case 'code': {
+      const room = columns - codeIndent.length
+      if (/^(?:diff|patch)\b/.test(token.lang ?? ''))
+        return indented(diffLines(token.text, { columns: room, colors, long: 'wrap' }), codeIndent)
       const lines = token.text.replaceAll('\t', '    ').split('\n')
-      const painted = /^diff\b/.test(token.lang ?? '') ? lines.map((line) => coloured(line, colors)) : lines
-      return painted.flatMap((line) => indented(wrapped(line, columns - codeIndent.length), codeIndent))
+      const painted = colors.isColorSupported ? codeParts(lines, token.lang ?? '').map((parts) => partsText(parts, colors)) : lines
+      return painted.flatMap((line) => indented(wrapped(line, room), codeIndent))
     }
     case 'hr':
       return [colors.dim('─'.repeat(Math.max(1, Math.min(columns, 40))))]

@@ -7,7 +7,7 @@ import { createExecutor, type Executor, type HeldCall, indexNames, type Prepared
 import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
 import { type Approve, fileLog, leftOutTexts, openApproval, openTools, recoverChanges, sandboxLine } from '@mulligan/host/parts'
 import { createSpill } from '@mulligan/tools'
-import { approvalInWords } from '../../approval/approval.ts'
+import { approvalInWords, lookOf } from '../../approval/approval.ts'
 import { endIgnored } from '../../ignored.ts'
 import { openDataDir, workingFolder } from '../../paths.ts'
 import { catchUnhandled } from '../../ports.ts'
@@ -15,7 +15,6 @@ import { EXIT, ownCodeIn, watchInterrupts } from '../../process.ts'
 import { readStdin } from '../../prompt.ts'
 import { refuseUntrusted, settledTools } from '../../trust.ts'
 import { askInTerminal, isAttendedFor } from '../../ui/ask.ts'
-import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
 import type { Output } from '../../ui/output.ts'
 import type { FolderFlags } from '../../ui/text.ts'
@@ -48,14 +47,13 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   for (const text of leftOutTexts(openedTools)) output.err(`Left out: ${text}\n`)
   const input = json === '-' ? await readStdin() : json
   const interrupt = watchInterrupts(() => undefined)
-  const colors = colorsFor(process.stderr)
   const { policy, approve } = openApproval({
     settings,
     cwd,
     tools: openedTools.tools,
     yes: flags.yes === true,
     env: process.env,
-    ...(isAttended && { ask: approvalInWords(askInTerminal(interrupt.trigger), colors) }),
+    ...(isAttended && { ask: approvalInWords(askInTerminal(interrupt.trigger), lookOf(process.stderr)) }),
     tell: (line) => output.err(`  ${line}\n`),
   })
   const executor = createExecutor({
