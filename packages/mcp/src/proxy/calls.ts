@@ -87,7 +87,7 @@ export function createCalls(options: CallsOptions): Calls {
     }
     if (mended.kind === 'refuse') {
       const error = await mended.error
-      if (!observe && !isSentAnyway(error, key)) return refuse(id, call, 'refused', error)
+      if (!observe && !isSentAnyway(error, call)) return refuse(id, call, 'refused', error)
       if (observe) emit(call, 'refused')
     }
     if (observe) return options.send({ id, params, line, call })
@@ -106,8 +106,8 @@ export function createCalls(options: CallsOptions): Calls {
   }
 
   /** A schema may be wrong and its server right: the same call again is sent as it is, and the server decides. */
-  function isSentAnyway({ errorType }: ToolError, key: string): boolean {
-    const isRepeated = errorType === 'validation' && refused.get(key) === true
+  function isSentAnyway({ errorType }: ToolError, { key, input }: Call): boolean {
+    const isRepeated = errorType === 'validation' && isRecord(input) && refused.get(key) === true
     refused.set(key, true)
     return isRepeated
   }
@@ -131,8 +131,8 @@ export function createCalls(options: CallsOptions): Calls {
     if (!call.listed?.saysReadOnly) repeats.changed()
     if (error !== undefined) {
       const { code, message } = isRecord(error) ? error : {}
-      // Clients don't show protocol errors to the model, which alone can correct the call.
-      if (code === CODES.invalidParams && !observe) give(id, call, errorResult(String(message)), call.notes)
+      // Clients don't show protocol errors to the model, which alone can correct the call or go another way.
+      if (FOR_THE_MODEL.has(code) && !observe) give(id, call, errorResult(String(message)), call.notes)
       else {
         emit(call, 'error')
         tell(line)
@@ -145,10 +145,10 @@ export function createCalls(options: CallsOptions): Calls {
   function give(id: Id, call: Call, given: CallResult, notes: readonly string[], line?: string): void {
     const count = repeats.add(call.key, given, clock.now())
     const again = count >= WARN_AT ? [`This call has had the same result ${count} times in a row. Repeating it will not help.`] : []
-    const { arguments: args = {} } = call.params
-    const hasArguments = !isRecord(args) || Object.keys(args).length > 0
-    const told = [...notes, ...again]
     const { hints = [], listed } = call
+    const { arguments: args = {} } = call.params
+    const hasArguments = !isRecord(args) || Object.keys(args).length > 0 || listed?.hasParameters === true
+    const told = [...notes, ...again]
     const { result, mends } = mendResult(given, { hasArguments, notes: told, hints, outputSchema: listed?.outputSchema })
     const bounded = boundResult(result, call.listed?.outputSchema, maxOutput, outputs.keep)
     const done: readonly Mend[] = bounded === result ? mends : [...mends, 'bounded']
@@ -198,6 +198,9 @@ export function createCalls(options: CallsOptions): Calls {
     },
   }
 }
+
+/** Codes with which servers say that a call is wrong or has failed. */
+const FOR_THE_MODEL: ReadonlySet<unknown> = new Set([CODES.invalidParams, CODES.internal, CODES.methodNotFound])
 
 /** Characters of the arguments that the journal keeps. */
 const MAX_INPUT = 500

@@ -9,6 +9,8 @@ export interface ListedTool extends ToolSpec {
   readonly outputSchema?: JsonSchema
   /** Whether the server says that the tool changes nothing. It is believed only where being wrong does no harm. */
   readonly saysReadOnly: boolean
+  /** Whether a call without arguments could have some. */
+  readonly hasParameters: boolean
 }
 
 export interface Catalog {
@@ -30,6 +32,7 @@ export function catalogOf(listed: readonly unknown[]): Catalog {
     tools.set(name as string, {
       name: name as string,
       saysReadOnly,
+      hasParameters: schema === undefined || combines(schema) || Object.keys((schema['properties'] as object | undefined) ?? {}).length > 0,
       effect: saysReadOnly ? 'read' : 'external',
       ...(schema ? { parameters: closed(schema), schema } : { repair: 'off' as const }),
       ...(output && { outputSchema: output }),

@@ -21,6 +21,30 @@ const catalog = catalogOf(
     read_query: of({ query: str }, ['query']),
     click: of({ ref: str, modifiers: { type: 'array', items: { enum: ['Alt', 'Control'] } } }, ['ref'], { additionalProperties: false }),
     ping: of({}),
+    edit_file: of(
+      {
+        path: str,
+        edits: { type: 'array', items: of({ oldText: str, newText: str }, ['oldText', 'newText']) },
+        dryRun: { type: 'boolean' },
+      },
+      ['path', 'edits'],
+    ),
+    create_entities: of(
+      {
+        entities: {
+          type: 'array',
+          items: of({ name: str, entityType: str, observations: { type: 'array', items: str } }, ['name', 'entityType', 'observations']),
+        },
+      },
+      ['entities'],
+    ),
+    create_page: of({ parent: of({ page_id: str }, ['page_id']), title: str }, ['parent']),
+    move_file: of({ source: str, destination: str }, ['source', 'destination']),
+    get_sum: of({ a: int, b: int }, ['a', 'b']),
+    git_add: of({ path: str, paths: { type: 'array', items: str } }, [], { additionalProperties: false }),
+    get_issue: of({ owner: str, repo: str, issue_number: int }, ['owner', 'repo', 'issue_number']),
+    wait_for: of({ time: { type: 'number' }, text: str }),
+    query_page: of({ filter: { anyOf: [of({ property: str }, ['property']), { type: 'array', items: of({}) }] }, page_size: int }),
   }).map(([name, inputSchema]) => ({ name, inputSchema })),
 )
 const FILE = { path: 'a', content: 'b' }
@@ -42,6 +66,40 @@ describe('a call', () => {
       { files: [{ ...FILE, mode: '1' }] },
       /"files\[0\]" of push_files has no "mode"/,
     ],
+    [
+      'edit_file',
+      { path: 'a', oldText: 'x', newText: 'y' },
+      'edit_file',
+      { path: 'a', edits: [{ oldText: 'x', newText: 'y' }] },
+      /in place of it/,
+    ],
+    [
+      'create_entities',
+      { name: 'A', entityType: 't', observations: 'x' },
+      'create_entities',
+      { entities: [{ name: 'A', entityType: 't', observations: ['x'] }] },
+      /in place of it[\s\S]*"entities\[0\]\.observations".*a list belongs/,
+    ],
+    [
+      'create_entities',
+      { entities: { name: 'A', entityType: 't', observations: 'x' } },
+      'create_entities',
+      { entities: [{ name: 'A', entityType: 't', observations: ['x'] }] },
+      /a list belongs/,
+    ],
+    ['create_page', { page_id: 'p', title: 't' }, 'create_page', { parent: { page_id: 'p' }, title: 't' }, /in place of it/],
+    ['create_page', { parent: '{"page_id":"p"}' }, 'create_page', { parent: { page_id: 'p' } }, /JSON text/],
+    [
+      'get_issue',
+      { owner: 'o', repo: 'r', issueNumber: '5' },
+      'get_issue',
+      { owner: 'o', repo: 'r', issue_number: 5 },
+      /number sent as text/,
+    ],
+    ['get_sum', { a: 1, b: 2, c: 3 }, 'get_sum', { a: 1, b: 2, c: 3 }, /no parameter "c", so it had no effect; it has "a", "b"/],
+    ['wait_for', { seconds: 1 }, 'wait_for', { seconds: 1 }, /no parameter "seconds", so it had no effect; did you mean "time"/],
+    ['wait_for', { arguments: { time: '1' } }, 'wait_for', { time: 1 }, /inside another object/],
+    ['query_page', { filter: '{"property":"x"}', page_size: '5' }, 'query_page', { filter: { property: 'x' }, page_size: 5 }, /JSON text/],
     ['ping', [], 'ping', {}, /empty object/],
     ['ping', null, 'ping', {}, /empty object/],
   ])('%s %j is sent as %s %j', (name, args, tool, input, note) => {
@@ -57,6 +115,15 @@ describe('a call', () => {
     ['git_log', { repo_path: '/r', max_count: 5.5 }, /whole number/],
     ['click', { ref: 'e', x: 1 }, /not a parameter/, { ref: 'e' }],
     ['nothing_like_it', {}, /The tools are git_log, list_issues/],
+    ['git_logs', { repo_path: '/r' }, /Did you mean git_log\?\nThe tools are git_log, list_issues/],
+    ['move_file', { from: 'a', to: 'b' }, /did you mean "source".*did you mean "destination"/, { source: 'a', destination: 'b' }],
+    ['get_sum', { x: 1, y: 2 }, /"x" is not a parameter of this tool; it takes a, b/],
+    ['git_add', { path: '/r', files: ['a'] }, /did you mean "paths"/, { path: '/r', paths: ['a'] }],
+    ['get_issue', { owner: 'o', repo: 'r', number: 5 }, /did you mean "issue_number"/, { owner: 'o', repo: 'r', issue_number: 5 }],
+    ['get_issue', { owner: 'o', repo: 'r', issue_number: '#5' }, /must be a whole number, but was "#5"/],
+    ['edit_file', { path: 'a', edits: ['x'] }, /"edits\[0\]" must be an object/],
+    ['edit_file', { path: 'a', oldText: 'x' }, /"edits" is missing/],
+    ['edit_file', { path: 'a', oldText: 'x', newText: 'y', more: 1 }, /"edits" is missing/],
   ])('%s %j is refused: %s', async (name, args, says, call) => {
     const mended = mendCall({ name, arguments: args }, catalog)
     const error = mended.kind === 'refuse' ? await mended.error : undefined
@@ -98,6 +165,21 @@ describe('a result', () => {
 
   it('without content shows its structured content', () =>
     expect(mended([], { structuredContent: { a: 1 } }).result.content).toEqual(says('{"a":1}')))
+
+  it.each([
+    { content: '' },
+    { matches: [], next: null },
+  ])('with no text and the structured content %j says that it is empty', (structuredContent) => {
+    const { result, mends } = mended(says(''), { structuredContent })
+    expect([mends, result.structuredContent, result.content]).toEqual([
+      ['empty'],
+      structuredContent,
+      says('The tool returned nothing, and reported no error.'),
+    ])
+  })
+
+  it('with no text and structured content that says something is left alone', () =>
+    expect(mended(says(''), { structuredContent: { count: 0 } }).mends).toEqual([]))
 
   it('that breaks its output schema says so, keeps what it says, and warns of a repeat', () => {
     const outputSchema = of({ sum: int }, ['sum'])

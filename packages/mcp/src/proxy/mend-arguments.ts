@@ -1,110 +1,82 @@
-/** Mends arguments beyond what the engine repairs, because a proxy can't ask a person, and says what was meant. Pure. */
-import { type Issue, isRecord, type JsonSchema, nearest, pathText, type Repair, validateJson, withPath } from '@mulligan/repair'
+/** Mends arguments beyond what the engine repairs, because a proxy can't ask a person. Pure. */
+import { type Issue, isRecord, type JsonSchema, pathText, type Repair, validateJson, withPath } from '@mulligan/repair'
 import type { ListedTool } from './catalog.ts'
 
 type Path = Issue['path']
 
-/** Takes the only item out of a list, and corrects case and separators of a choice, where nothing else can be meant. */
+/** Rounds of corrections: each can show what is wrong inside what it corrected. */
+const MAX_ROUNDS = 4
+
+/**
+ * Takes the only item out of a list, puts one item into a list, gathers the keys of an item that were sent in place of it, and corrects
+ * case and separators of a choice, where nothing else can be meant.
+ */
 export function mendedArguments(tool: ListedTool, input: Record<string, unknown>, repairs: readonly Repair[]) {
   const schema = tool.parameters ?? {}
-  let fixed: unknown = input
   const made: Repair[] = []
-  for (const issue of validateJson(schema, input)) {
-    const { path, value } = issue
-    const [to, why] = only(value) ?? sameChoice(issue) ?? []
-    if (why === undefined) continue
-    const parameter = pathText(path)
-    const other = withPath(fixed, path, to)
-    if (validateJson(schema, other).some((still) => pathText(still.path) === parameter)) continue
-    fixed = other
-    made.push({ kind: 'type', parameter, from: value, to, why })
+  const whole = gathered(schema, input)
+  if (whole) made.push(whole.repair)
+  let fixed: unknown = whole?.input ?? input
+  for (let round = 0, before: unknown; round < MAX_ROUNDS && before !== fixed; round++) {
+    before = fixed
+    for (const issue of validateJson(schema, fixed)) {
+      const { path, value } = issue
+      const parameter = pathText(path)
+      for (const [to, why] of corrections(issue)) {
+        const other = withPath(fixed, path, to)
+        if (validateJson(schema, other).some((still) => pathText(still.path) === parameter)) continue
+        fixed = other
+        made.push({ kind: 'type', parameter, from: value, to, why })
+        break
+      }
+    }
   }
   return { input: fixed as Record<string, unknown>, repairs: [...repairs, ...made] }
 }
 
-const only = (value: unknown): readonly [unknown, string] | undefined =>
-  Array.isArray(value) && value.length === 1 ? [value[0], 'a list with one item'] : undefined
+type Correction = readonly [to: unknown, why: string]
+
+function corrections({ keyword, path, value, candidates = [], suggestion }: Issue): readonly Correction[] {
+  if (path.length === 0 || value === undefined || keyword === 'required') return []
+  if (Array.isArray(value)) return value.length === 1 ? [[value[0], 'a list with one item']] : []
+  if (keyword !== 'enum') return value === null ? [] : [[[value], 'a single value where a list belongs']]
+  if (typeof value !== 'string' || plain(value) === '') return []
+  const same = [...new Set([suggestion, ...candidates])].filter((one) => one !== undefined && plain(one) === plain(value))
+  return same.length === 1 ? [[same[0], 'the same but for case and separators']] : []
+}
+
+/** Puts the keys of an object into it, which were sent beside its name: `{path, oldText, newText}` for `{path, edits: [{oldText, newText}]}`. */
+function gathered(schema: JsonSchema, input: Record<string, unknown>): { readonly input: object; readonly repair: Repair } | undefined {
+  const issues = validateJson(schema, input).filter(({ path }) => path.length === 1)
+  const [missing, ...others] = issues.filter(({ keyword }) => keyword === 'required')
+  const key = missing?.path[0]
+  const keys = issues.flatMap(({ unknownKey }) => unknownKey ?? [])
+  if (typeof key !== 'string' || others.length > 0 || keys.length === 0) return undefined
+  const isIn = (one: string): boolean => keys.includes(one)
+  const inner = Object.fromEntries(Object.entries(input).filter(([one]) => isIn(one)))
+  const beside = Object.fromEntries(Object.entries(input).filter(([one]) => !isIn(one)))
+  for (const to of [[inner], inner]) {
+    const whole = { ...beside, [key]: to }
+    const fits = validateJson(schema, whole).every(
+      ({ path, keyword, unknownKey }) => path[0] !== key || (path.length > 2 && keyword !== 'required' && unknownKey === undefined),
+    )
+    if (fits && isRecord(keysOf(schema, key)))
+      return { input: whole, repair: { kind: 'wrapped', parameter: key, from: inner, to, why: 'its keys were sent in place of it' } }
+  }
+  return undefined
+}
+
+/** The declared keys of a parameter, or of the items of its list. */
+function keysOf({ properties }: JsonSchema, key: string): unknown {
+  const one = isRecord(properties) ? properties[key] : undefined
+  if (!isRecord(one)) return undefined
+  return isRecord(one['items']) ? one['items']['properties'] : one['properties']
+}
 
 const plain = (text: unknown): string =>
   String(text)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '')
-
-function sameChoice({ keyword, value, candidates = [], suggestion }: Issue): readonly [unknown, string] | undefined {
-  if (keyword !== 'enum' || typeof value !== 'string' || plain(value) === '') return undefined
-  const same = [...new Set([suggestion, ...candidates])].filter((one) => one !== undefined && plain(one) === plain(value))
-  return same.length === 1 ? [same[0], 'the same but for case and separators'] : undefined
-}
-
-/** A key that is unknown where exactly one is missing is probably that one. Only said, not sent. */
-export function withMeant(issues: readonly Issue[]): readonly Issue[] {
-  const parentOf = ({ path }: Issue): string => pathText(path.slice(0, -1))
-  return issues.map((issue) => {
-    if (issue.unknownKey === undefined || issue.meantKey !== undefined) return issue
-    const beside = issues.filter((one) => parentOf(one) === parentOf(issue))
-    const [missing, ...others] = beside.filter(({ keyword }) => keyword === 'required')
-    const key = missing?.path.at(-1)
-    const isOnly = others.length === 0 && beside.filter((one) => one.unknownKey !== undefined).length === 1
-    return isOnly && typeof key === 'string' ? { ...issue, meantKey: key } : issue
-  })
-}
-
-export function unknownNote({ unknownKey = '', meantKey, path = [] }: Partial<Issue>, { name, schema = {} }: ListedTool): string {
-  const parent = path.slice(0, -1)
-  const declared = keysAt(schema, parent)
-  const meant = meantKey ?? nearest(unknownKey, declared, 1)[0] ?? similar(unknownKey, declared)
-  const says =
-    parent.length === 0
-      ? `${name} has no parameter "${unknownKey}", so it had no effect`
-      : `"${pathText(parent)}" of ${name} has no "${unknownKey}", so it probably had no effect`
-  return meant === undefined
-    ? `${says}; ${declared.length > 0 ? `it has ${declared.map((one) => `"${one}"`).join(', ')}` : 'it has no parameters'}.`
-    : `${says}; did you mean "${meant}"?`
-}
-
-/** The keys that a schema declares at a place. */
-function keysAt(schema: unknown, path: Path): readonly string[] {
-  if (!isRecord(schema)) return []
-  const [step, ...rest] = path
-  const { properties, items } = schema
-  if (step === undefined) return isRecord(properties) ? Object.keys(properties) : []
-  return keysAt(typeof step === 'number' ? items : isRecord(properties) ? properties[step] : undefined, rest)
-}
-
-/** Names that tools use for the same thing. */
-const SYNONYMS: readonly (readonly string[])[] = [
-  [
-    'limit',
-    'max_results',
-    'maxResults',
-    'count',
-    'n',
-    'top',
-    'head',
-    'pageSize',
-    'page_size',
-    'per_page',
-    'size',
-    'maxLines',
-    'lines',
-    'max_count',
-  ],
-  ['offset', 'skip', 'start', 'from', 'cursor', 'page', 'start_index'],
-  ['path', 'file', 'file_path', 'filePath', 'filename', 'filepath', 'uri', 'directory', 'dir', 'folder'],
-  ['query', 'q', 'search', 'text', 'pattern', 'term', 'keyword', 'sql'],
-  ['content', 'contents', 'text', 'body', 'data', 'message', 'value'],
-  ['timezone', 'tz', 'time_zone', 'zone'],
-  ['url', 'uri', 'link', 'href', 'address'],
-  ['time', 'seconds', 'duration', 'timeout', 'wait'],
-]
-
-/** Returns the one declared parameter that tools elsewhere use for the same thing. */
-function similar(key: string, declared: readonly string[]): string | undefined {
-  const lower = key.toLowerCase()
-  const group = SYNONYMS.filter((names) => names.some((one) => one.toLowerCase() === lower)).flat()
-  const [one, ...more] = declared.filter((name) => group.includes(name))
-  return more.length === 0 ? one : undefined
-}
 
 /** What texts with a format look like. Servers differ in whether they check it, so that a text is not refused for it. */
 const FORMATS: Readonly<Record<string, readonly [matches: RegExp, says: string]>> = {

@@ -3,8 +3,9 @@ import { notOk, type ToolError } from '@mulligan/core'
 import { type Checked, invalidInput } from '@mulligan/core/executor'
 import { type Issue, isRecord, type Repair, resolveCall, shown, validateJson } from '@mulligan/repair'
 import type { Catalog, ListedTool } from './catalog.ts'
-import { formatHints, mendedArguments, unknownNote, withMeant } from './mend-arguments.ts'
+import { formatHints, mendedArguments } from './mend-arguments.ts'
 import type { Params } from './messages.ts'
+import { unknownNote, withMeant } from './unknown-keys.ts'
 
 export type MendedCall =
   | {
@@ -31,7 +32,7 @@ export function mendCall(params: Params, { index, get }: Catalog): MendedCall {
     return {
       kind: 'refuse',
       tool: undefined,
-      error: notOk('unknown_tool', unknownTool(found.fault, index), { details: found.fault.details }),
+      error: unknownTool(found.fault, index),
     }
   const tool = get(found.tool.name) ?? (found.tool as ListedTool)
   if (found.kind === 'malformed')
@@ -43,13 +44,13 @@ export function mendCall(params: Params, { index, get }: Catalog): MendedCall {
   const unknown = issues.filter((issue) => issue.unknownKey !== undefined)
   // The server ignores what it does not know, unless its schema says otherwise. Refusing it would cost calls that work today.
   if (unknown.length < issues.length || (issues.length > 0 && validateJson(tool.schema ?? {}, input).length > 0))
-    return { kind: 'refuse', tool, error: refusal(tool, input, withMeant(issues)) }
+    return { kind: 'refuse', tool, error: refusal(tool, input, withMeant(issues, input, tool)) }
   return {
     kind: 'send',
     tool,
     params: repairs.length === 0 ? params : { ...params, name: tool.name, arguments: input },
     repairs,
-    notes: [...notesOf(repairs, tool), ...unknown.map((issue) => unknownNote(issue, tool))],
+    notes: [...notesOf(repairs, tool, input), ...unknown.map((issue) => unknownNote(issue, tool, input))],
     hints: formatHints(tool.schema, input),
   }
 }
@@ -69,13 +70,13 @@ function withoutServer(name: string, get: Catalog['get']): string {
 const renamed = (name: unknown, called: string | undefined): readonly Repair[] =>
   called === undefined || called === name ? [] : [{ kind: 'name', from: name, to: called, why: 'without the name of a server' }]
 
-/** Names in an answer about an unknown tool that is like none. */
+/** Names in an answer about an unknown tool. */
 const MAX_NAMES = 40
 
-function unknownTool({ error, details }: ToolFault, { names }: Catalog['index']): string {
-  const { candidates = [], suggestion } = details
-  if (candidates.length > 0 || suggestion !== undefined || names.length === 0) return error
-  return `${error} The tools are ${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}.`
+function unknownTool({ error, details: { candidates, suggestion } }: ToolFault, { names }: Catalog['index']): ToolError {
+  const tools = `The tools are ${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}.`
+  const details = { parameter: 'name', ...(suggestion !== undefined && { suggestion }), ...(candidates && { candidates }) }
+  return notOk('unknown_tool', `${error}\n${tools}`, { details })
 }
 
 interface ToolFault {
@@ -83,10 +84,10 @@ interface ToolFault {
   readonly details: { readonly candidates?: readonly unknown[]; readonly suggestion?: unknown }
 }
 
-const notesOf = (repairs: readonly Repair[], tool: ListedTool): readonly string[] =>
+const notesOf = (repairs: readonly Repair[], tool: ListedTool, input: unknown): readonly string[] =>
   repairs.map((repair) =>
     repair.kind === 'unknown_dropped' && repair.parameter !== undefined
-      ? unknownNote({ unknownKey: repair.parameter }, tool)
+      ? unknownNote({ unknownKey: repair.parameter }, tool, input)
       : repairNote(repair),
   )
 

@@ -49,12 +49,12 @@ export function mendResult(
       isError: true,
     })
   const isEmpty = content.every((item) => isText(item) && item.text.trim() === '')
-  if (isBare && isEmpty)
+  if (isEmpty && (isBare || saysNothing(structuredContent)))
     mend('empty', {
       content: [text(given.isError === true ? 'The tool failed and gave no reason.' : 'The tool returned nothing, and reported no error.')],
     })
   // Clients without structured content would show nothing.
-  if (!isBare && content.length === 0) mend('empty', { content: [text(JSON.stringify(structuredContent))] })
+  else if (!isBare && content.length === 0) mend('empty', { content: [text(JSON.stringify(structuredContent))] })
   const broken = result.isError === true ? undefined : brokenOutput(structuredContent, outputSchema)
   if (broken !== undefined) {
     // Clients that check it would throw the whole result away, and the model would make the call again.
@@ -67,12 +67,18 @@ export function mendResult(
   if (result.isError === true && !hasArguments && broken === undefined) {
     mends.push('no_arguments')
     added.push(
-      'The call has no arguments that could be wrong, so the fault is in the server or its environment, and the same call will fail again. Tell the user.',
+      'The tool takes no arguments, so the fault is in the server or its environment, and the same call will fail again. Tell the user.',
     )
   }
   if (notes.length > 0 || (result.isError === true && hints.length > 0)) mends.push('notes')
   const told = [...notes.map((note) => `Note: ${note}`), ...added]
   return { result: told.length > 0 ? { ...result, content: [...(result.content as unknown[]), text(told.join('\n'))] } : result, mends }
+}
+
+/** Whether there is nothing in it but keys. */
+function saysNothing(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() === ''
+  return value === null || (typeof value === 'object' && Object.values(value).every(saysNothing))
 }
 
 function isErrorText(says: string): boolean {

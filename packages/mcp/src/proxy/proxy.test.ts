@@ -124,12 +124,25 @@ describe('a wrong call', () => {
     expect(at.got.at(-1)?.params['arguments']).toEqual({ path: 5.5, head: 'x' })
   })
 
-  it('that the server refuses by the protocol reaches the model', async () => {
+  it('is not sent as it is when no server could take it', async () => {
+    const at = await talk(() => says('done'))
+    await at.call('read_note', {})
+    expect(at.text(await at.call('read_note', null))).toMatch(/"path" is missing/)
+    expect(at.got.filter(({ method }) => method === 'tools/call')).toEqual([])
+  })
+
+  it.each([-32602, -32603, -32601])('that the server refuses by the protocol with %i reaches the model', async (code) => {
     const at = await talk(
-      (got, server) => server.send({ jsonrpc: '2.0', id: got.id, error: { code: -32602, message: 'no such note' } }) as undefined,
+      (got, server) => server.send({ jsonrpc: '2.0', id: got.id, error: { code, message: 'no such note' } }) as undefined,
     )
     const reply = await at.call('read_note', { path: 'x' })
     expect([reply?.result?.isError, at.text(reply)]).toEqual([true, 'no such note'])
+  })
+
+  it('control: an error that is for the client passes', async () => {
+    const error = { code: -32042, message: 'Open this address.', data: { elicitations: [] } }
+    const at = await talk((got, server) => server.send({ jsonrpc: '2.0', id: got.id, error }) as undefined)
+    expect(await at.call('read_note', { path: 'x' })).toMatchObject({ error })
   })
 })
 
@@ -155,6 +168,13 @@ describe('a result', () => {
       tools: [{ name: 'graph', inputSchema: { type: 'object', properties: {} } }],
     })
     expect(at.text(await at.call('graph', {}))).toMatch(/EISDIR\n.*the same call will fail again/)
+  })
+
+  it('that fails without arguments that the tool has says no such thing', async () => {
+    const at = await talk(() => says('Say which path.', { isError: true }), {
+      tools: [{ name: 'status', inputSchema: { type: 'object', properties: { path: { type: 'string' } } } }],
+    })
+    expect(at.text(await at.call('status', {}))).toBe('Say which path.')
   })
 
   it('that is too long is shortened, and the rest can be read in pages', async () => {
