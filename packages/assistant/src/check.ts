@@ -1,8 +1,9 @@
 /** Checks whether the services that are set up can be used: the login is valid, the service answers, the scopes are there. */
 import { isMulliganError } from '@mulligan/core/executor'
-import { type AssistantOptions, googlePlaces, type Service } from './assistant.ts'
+import { type AssistantOptions, googlePlaces, imapOptions, type Service } from './assistant.ts'
 import { googleFault, LOGIN } from './google/client.ts'
 import { googleCredentials, googleSource, readLogin, SCOPES } from './google/credentials.ts'
+import { checkMail } from './mail/imap/index.ts'
 import { slackClient } from './slack/client.ts'
 
 export interface ServiceCheck {
@@ -22,7 +23,7 @@ export function checkServices(
   services: readonly Service[],
   signal: AbortSignal,
 ): Promise<readonly ServiceCheck[]> {
-  const checks = { google: checkGoogle, slack: checkSlack }
+  const checks = { google: checkGoogle, mail: checkImap, slack: checkSlack }
   return Promise.all(
     services.map((service) =>
       checks[service](options, signal).catch((error: unknown): ServiceCheck => {
@@ -46,6 +47,10 @@ async function checkGoogle(options: AssistantOptions): Promise<ServiceCheck> {
   const missing = SCOPES.filter((scope) => !scopes.includes(scope)).map((scope) => scope.split('/').at(-1))
   if (missing.length > 0) return { service: 'google', ok: false, says: `the login lacks ${missing.join(', ')}`, remedy: LOGIN }
   return { service: 'google', ok: true, says: 'the login is valid for Drive, Gmail and Calendar' }
+}
+
+async function checkImap(options: AssistantOptions, signal: AbortSignal): Promise<ServiceCheck> {
+  return { service: 'mail', ok: true, says: await checkMail(imapOptions(options), signal) }
 }
 
 async function checkSlack({ env }: AssistantOptions, signal: AbortSignal): Promise<ServiceCheck> {

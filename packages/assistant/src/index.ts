@@ -15,5 +15,17 @@ export {
 } from './google/credentials.ts'
 export { type GoogleAuth, type GoogleOptions, googleTools } from './google/index.ts'
 export { LoginFailed, type LoginOptions, loginToGoogle, logoutOfGoogle, type OAuthClient } from './google/login.ts'
+export {
+  accountOf,
+  checkMail,
+  type ImapOptions,
+  imapTools,
+  type MailAccount,
+  type MailSettings,
+  mailPassword,
+  type PasswordPlaces,
+  removePassword,
+  savePassword,
+} from './mail/imap/index.ts'
 export { type NotesOptions, type NotesTools, notesTools } from './notes/index.ts'
 export { type SlackOptions, slackTools } from './slack/index.ts'

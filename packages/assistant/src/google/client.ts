@@ -14,6 +14,8 @@ export interface GoogleOptions {
   readonly auth?: (() => Promise<GoogleAuth | undefined>) | undefined
   /** Another origin in place of Google's, for tests. */
   readonly rootUrl?: string | undefined
+  /** Whether the mail tools are for Gmail. Default: true */
+  readonly mail?: boolean | undefined
 }
 
 /** Passed to each request. */

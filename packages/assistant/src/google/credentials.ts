@@ -1,6 +1,6 @@
 /** Credentials for Google: a person's login, kept in a file, or the file of a service account or of gcloud. */
 import { existsSync } from 'node:fs'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { ToolFailure } from '@mulligan/core'
 import { type GoogleAuth, LOGIN } from './client.ts'
 
@@ -103,15 +103,4 @@ export async function readLogin(file: string): Promise<GoogleLogin> {
   const { clientId, clientSecret = '', refreshToken, scopes = [], since = '' } = login
   if (typeof clientId !== 'string' || typeof refreshToken !== 'string') return unusable(undefined)
   return { clientId, clientSecret, refreshToken, scopes, since }
-}
-
-/** Writes the login to a file that only its owner can read. */
-export async function saveLogin(file: string, login: GoogleLogin): Promise<void> {
-  const written = `${file}.${process.pid}.tmp`
-  try {
-    await writeFile(written, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-    await rename(written, file)
-  } finally {
-    await rm(written, { force: true })
-  }
 }

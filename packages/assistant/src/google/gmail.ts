@@ -22,16 +22,18 @@ export function gmailMailbox(call: CallGoogle, values: SessionValues): Mailbox {
   return {
     name: 'Gmail',
 
-    list: async (signal, limit, query) => {
+    list: async (signal, { limit, query, token }) => {
+      const which = { ...(query === undefined ? { labelIds: ['INBOX'] } : { q: query }), ...(token !== undefined && { pageToken: token }) }
       const { data } = await call('gmail', signal, (gmail, options) =>
-        gmail.users.messages.list({ ...ME, maxResults: limit, ...(query === undefined ? { labelIds: ['INBOX'] } : { q: query }) }, options),
+        gmail.users.messages.list({ ...ME, maxResults: limit, ...which }, options),
       ).catch(refusedAs('Gmail'))
       const ids = (data.messages ?? []).flatMap(({ id }) => id ?? []).slice(0, limit)
       const get = (id: string) =>
         call('gmail', signal, (gmail, options) =>
           gmail.users.messages.get({ ...ME, id, format: 'metadata', metadataHeaders: SUMMARY_HEADERS }, options),
         )
-      return (await Promise.all(ids.map(get))).map(({ data }) => summaryOf(data))
+      const messages = (await Promise.all(ids.map(get))).map(({ data }) => summaryOf(data))
+      return { messages, next: data.nextPageToken ?? undefined }
     },
 
     read: async (signal, id) => {
@@ -89,7 +91,7 @@ export function gmailMailbox(call: CallGoogle, values: SessionValues): Mailbox {
     sendDraft: async (signal, { id, thread, subject }) => {
       await values.set(THREAD(id), { thread, subject })
       return call('gmail', signal, (gmail, options) => gmail.users.drafts.send({ ...ME, requestBody: { id: id.trim() } }, options)).then(
-        () => true,
+        () => ({ rejected: [] }),
         (error: unknown) => (error instanceof Refused && error.status === 404 ? false : refusedAs('the message')(error)),
       )
     },
@@ -165,12 +167,14 @@ async function mailOf(message: Message): Promise<Mail> {
 
 async function draftOf(id: string, message: Message): Promise<Draft> {
   const header = (name: string): string => headerOf(message.payload, name)
+  const parts = partsOf(message.payload)
   return {
     id,
     version: message.id ?? '',
     thread: message.threadId ?? '',
-    ...{ to: header('To'), cc: header('Cc'), subject: header('Subject') },
-    body: await textOf(partsOf(message.payload)),
+    ...{ to: header('To'), cc: header('Cc'), bcc: header('Bcc'), subject: header('Subject') },
+    body: await textOf(parts),
+    attachments: parts.flatMap(({ filename }) => filename || []),
   }
 }
 

@@ -245,6 +245,14 @@ it('page 2 of Drive works after a restart', async () => {
   expect((await restarted('search_drive', { query: 'plan', page: 2 })).text).toMatch(/^2 files\nplan 10 [\s\S]*plan 11/)
 })
 
+it('page 2 of Gmail works after a restart', async () => {
+  const values = memoryValues()
+  const { call, google } = await world({}, { values })
+  expect((await call('list_emails', { max_results: 1 })).text).toMatch(/has_more=true, next: page=2$/)
+  const restarted = caller(googleTools({ auth: authWith(TOKEN), rootUrl: `${google.url}/` }, values))
+  expect((await restarted('list_emails', { max_results: 1, page: 2 })).text).toMatch(/^1 message [\s\S]*has_more=false$/)
+})
+
 it('any words can be searched for', async () => {
   await fc.assert(
     fc.property(fc.string(), (text) => {

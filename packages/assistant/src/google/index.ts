@@ -9,8 +9,13 @@ import { gmailMailbox } from './gmail.ts'
 
 export type { GoogleAuth, GoogleOptions } from './client.ts'
 
-/** Creates the Google tools. Google is first contacted by a call. @param values where page tokens are kept. Default: in memory */
+/**
+ * Creates the Google tools. Google is first contacted by a call.
+ *
+ * @param values where page tokens are kept. Default: in memory
+ */
 export function googleTools(options: GoogleOptions = {}, values: SessionValues = memoryValues()): Tool[] {
   const call = googleClient(options)
-  return [...driveTools(call, values), ...mailTools(gmailMailbox(call, values), values), ...calendarTools(call)]
+  const mail = options.mail === false ? [] : mailTools(gmailMailbox(call, values), values)
+  return [...driveTools(call, values), ...mail, ...calendarTools(call)]
 }

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type GoogleEndpoints, type GoogleLogin, readLogin, SCOPES, saveLogin } from './credentials.ts'
+import { writeSecret } from '../common/secret-file.ts'
+import { type GoogleEndpoints, type GoogleLogin, readLogin, SCOPES } from './credentials.ts'
 
 export interface OAuthClient {
   readonly clientId: string
@@ -63,7 +64,7 @@ export async function loginToGoogle({ client, file, show, signal, endpoints }: L
       throw new LoginFailed('Google sent no refresh token. Remove the access at https://myaccount.google.com/connections, and try again.')
     const scopes = tokens.scope?.split(' ') ?? [...SCOPES]
     const login = { ...client, refreshToken: tokens.refresh_token, scopes, since: new Date().toISOString() }
-    await saveLogin(file, login)
+    await writeSecret(file, login)
     return login
   } finally {
     redirect.close()

@@ -57,8 +57,12 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
   'mcp proxy': async (command, flags) => (await import('../commands/mcp/proxy.ts')).proxyCommand(command, flags, output),
   'mcp resolve': async (id, flags) => (await import('../commands/mcp/resolve.ts')).resolveCommand(id, flags, output),
   'auth google': async (flags) => (await import('../commands/auth/google.ts')).googleCommand(flags, output),
+  'auth mail': async (flags) => (await import('../commands/auth/mail.ts')).mailCommand(flags, output),
   'auth status': async (flags) => (await import('../commands/auth/status.ts')).statusCommand(flags, output),
-  'auth logout': async (_service, flags) => (await import('../commands/auth/google.ts')).logoutCommand(flags, output),
+  'auth logout': async (service, flags) =>
+    service === 'mail'
+      ? (await import('../commands/auth/mail.ts')).mailLogout(flags, output)
+      : (await import('../commands/auth/google.ts')).logoutCommand(flags, output),
   acp: async (flags) => (await import('../commands/acp.ts')).acpCommand(flags, output),
   'sandbox run': async (command, flags) => (await import('../commands/sandbox/run.ts')).sandboxRun(command, flags, output),
   'sandbox pull': async (image, flags) => (await import('../commands/sandbox/run.ts')).sandboxPull(image, flags, output),

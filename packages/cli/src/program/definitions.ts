@@ -351,7 +351,7 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--record <file>', 'append what happens to each call to this file, one JSON object a line'),
   ],
   ['mcp resolve', 'list calls that may have taken effect, or allow one to be made again', arg('[id]', 'the id of the call'), JSON_FLAG],
-  ['auth', 'log in to the services that the model may use: Google, Slack'],
+  ['auth', 'log in to the services that the model may use: Google, mail, Slack'],
   [
     'auth google',
     'log in to Google, for Drive, Gmail and Calendar',
@@ -359,8 +359,23 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--no-browser', 'print the address instead of opening it'),
     JSON_FLAG,
   ],
+  [
+    'auth mail',
+    'set up mail by IMAP and SMTP, and store its password',
+    flag('--address <address>', 'your address (mail.address)'),
+    flag('--user <name>', 'the name for the login, if not the address (mail.user)'),
+    flag('--imap <url>', 'the server for reading, such as imaps://imap.example.com (mail.imap)'),
+    flag('--smtp <url>', 'the server for sending, such as smtps://smtp.example.com (mail.smtp)'),
+    flag('--password-file <file>', 'read the password from the first line of a file, or - for stdin'),
+    JSON_FLAG,
+  ],
   ['auth status', 'show which services are set up', JSON_FLAG],
-  ['auth logout', 'revoke the login for Google and remove it', arg('<service>', 'google').choices(['google']), JSON_FLAG],
+  [
+    'auth logout',
+    'revoke the login for Google, or remove the password for mail',
+    arg('<service>', 'google or mail').choices(['google', 'mail']),
+    JSON_FLAG,
+  ],
   ['acp', 'serve an editor that speaks the Agent Client Protocol, on stdin and stdout', MODEL, BASE_URL, OPENS_IN_REASONING, AGENT, MODE],
   ['sandbox', 'run a command in the sandbox, as the model would'],
   [

@@ -54,8 +54,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'approvals deny': ['mulligan approvals deny a1b2 --reason "not on a Friday"'],
   auth: ['mulligan auth status', 'mulligan auth google --client client.json'],
   'auth google': ['mulligan auth google --client client.json', 'mulligan auth google --no-browser'],
+  'auth mail': [
+    'mulligan auth mail',
+    'mulligan auth mail --address ana@example.com --imap imaps://imap.example.com --smtp smtps://smtp.example.com',
+  ],
   'auth status': ['mulligan auth status', 'mulligan auth status --json'],
-  'auth logout': ['mulligan auth logout google'],
+  'auth logout': ['mulligan auth logout google', 'mulligan auth logout mail'],
   logs: ['mulligan logs --follow', 'mulligan logs 20261121-2356 --json'],
   acp: ['mulligan acp', 'mulligan acp --model ollama/NAME --mode auto-edit'],
   mcp: [

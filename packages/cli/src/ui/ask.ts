@@ -1,5 +1,6 @@
 /** Asks the user at the terminal. */
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { type Ask, visible } from '@mulligan/host/light'
 import type { Ask as AskUser } from '@mulligan/tools'
 
@@ -8,9 +9,23 @@ export const isAttendedFor = ({ json }: { readonly json?: boolean }): boolean =>
   !json && process.stdin.isTTY === true && process.stderr.isTTY === true
 
 /** Asks on stderr and reads the terminal. `interrupt` is called for Ctrl-C, since a terminal being read does not send it as a signal. */
-export function askInTerminal(interrupt: () => void): Ask {
+export const askInTerminal = (interrupt: () => void): Ask => askOn(process.stderr, interrupt)
+
+/** The same for a secret, which is not shown as it is typed. */
+export function askHidden(interrupt: () => void): Ask {
+  const nowhere = new Writable({ write: (_, __, done) => done() })
+  const ask = askOn(nowhere, interrupt)
   return async (question, signal) => {
-    const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: true })
+    process.stderr.write(question)
+    const answer = await ask('', signal)
+    process.stderr.write('\n')
+    return answer
+  }
+}
+
+function askOn(output: NodeJS.WritableStream, interrupt: () => void): Ask {
+  return async (question, signal) => {
+    const reader = createInterface({ input: process.stdin, output, terminal: true })
     const ended = new AbortController()
     reader.on('SIGINT', interrupt)
     reader.on('close', () => ended.abort())

@@ -35,6 +35,7 @@ export function rowsOf(settings: Settings): readonly Row[] {
     store,
     notesVault,
     notify,
+    mail,
     mcpServers,
   } = settings
   const row = (key: string, setting: Setting<unknown> | undefined): Row[] =>
@@ -57,6 +58,7 @@ export function rowsOf(settings: Settings): readonly Row[] {
     ...mcpServers.map(({ value: { name, server }, from }) => ({ key: keyText(['mcpServers', name]), value: withoutValues(server), from })),
     ...row('notes.vault', notesVault),
     ...row('notify', notify),
+    ...Object.entries(mail).flatMap(([key, setting]) => row(`mail.${key}`, setting)),
     ...row('store', store && { ...store, value: withoutPassword(store.value) }),
     ...row('mode', approval.mode),
     ...Object.entries({ ...sandbox, backend: sandbox.backend ?? AUTO, network: sandbox.network ?? NO_NETWORK }).flatMap(([key, setting]) =>

@@ -59,6 +59,9 @@ const ruleFields = () =>
     .partial()
     .extend({ decision: z.enum(['allow', 'ask', 'deny']).describe('What happens to the call.') })
 
+const mailServer = (scheme: 'imap' | 'smtp') => () =>
+  z.string().regex(new RegExp(`^${scheme}s?://[^\\s/@?#]+/?$`), `an address such as ${scheme}s://${scheme}.example.com`)
+
 const searchFields = () =>
   z.strictObject({
     provider: z.enum(['brave', 'tavily', 'searxng']).describe('The service that searches. Its key is in the environment.'),
@@ -159,6 +162,7 @@ function limit<T extends string | number = number>(key: SandboxLimit, descriptio
 const isStricterMode = (a: Mode, b: Mode): boolean => a !== b && stricterMode(a, b) === a
 
 const ownAgent = add('may add agents, but not replace yours')
+const whoseMail = user('decides whose mail is read and sent, and where the password goes')
 const goesElsewhere = user('decides where data goes')
 const loosens = user('would loosen the sandbox')
 const { requests, calls, tokens, cost, seconds } = DEFAULT_LIMITS
@@ -218,6 +222,18 @@ export const TABLE = {
     'How the chat calls you when it waits for an answer, or a long turn has ended, and you are elsewhere: the bell, or a notification of the desktop, if the terminal can show one.',
     { default: 'bell' },
   ),
+  'mail.address': row(
+    () => z.string().regex(/^[^@]*[^\s@]@[^\s@]+$/, 'an address'),
+    whoseMail,
+    'Your address, for mail by IMAP and SMTP: `ana@example.com`, or `Ana <ana@example.com>`. The model then has the mail tools.',
+  ),
+  'mail.user': row(text, whoseMail, 'The name for the login to the mail servers. Default: the address.'),
+  'mail.imap': row(
+    mailServer('imap'),
+    whoseMail,
+    'The server that has your mail: `imaps://HOST`, or `imap://HOST` with STARTTLS; a port may follow. The password is not in a file of settings: `mulligan auth mail`.',
+  ),
+  'mail.smtp': row(mailServer('smtp'), whoseMail, 'The server that sends your mail: `smtps://HOST`, or `smtp://HOST` with STARTTLS.'),
   store: row(
     text,
     user('decides where conversations are kept'),

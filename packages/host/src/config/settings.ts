@@ -41,6 +41,8 @@ export interface Settings {
   /** The folder of notes, perhaps beginning with `~/`. */
   readonly notesVault: Setting<string> | undefined
   readonly notify: Setting<ValueOf<'notify'>>
+  /** The account of mail by IMAP and SMTP. */
+  readonly mail: MailSettings
   readonly store: Setting<string> | undefined
   readonly sandbox: SandboxSettings
   readonly approval: ApprovalSettings
@@ -51,6 +53,8 @@ export interface Settings {
   /** The user's own values, and what they have allowed for this project. */
   readonly word: Word
 }
+
+export type MailSettings = Readonly<Record<'address' | 'user' | 'imap' | 'smtp', Setting<string> | undefined>>
 
 export const DEFAULT_AGENT = TABLE.agent.default
 
@@ -85,6 +89,7 @@ export function readSettings(cwd: string, flags: SettingFlags, env: Env): Settin
     mcpServers: serversOf(all('mcpServers')),
     notesVault: all('notes.vault')[0],
     notify: all('notify')[0] ?? byDefault(TABLE.notify.default as ValueOf<'notify'>),
+    mail: { address: all('mail.address')[0], user: all('mail.user')[0], imap: all('mail.imap')[0], smtp: all('mail.smtp')[0] },
     store: all('store')[0],
     sandbox: sandboxSettings(layers),
     approval: approvalSettings(layers, word.isTrusted, cwd, env),

@@ -76,7 +76,7 @@ export async function openTools(
 ): Promise<WorkspaceTools> {
   const workspace = createWorkspace(cwd, { ...(outputs && { outputs }), ...(changes && { changes }), trustPresent: byHand })
   const { tools: core, ignored, close } = builtInTools(workspace, { settings, env, session, onSandbox })
-  const assistant = await openAssistant(env, session?.state)
+  const assistant = await openAssistant(settings, env, session?.state)
   const notes = await openNotes(settings, { env, changes: changes?.dir, byHand })
   const builtIn = [...core, ...assistant.tools, ...notes.tools]
   const files = folderTools(cwd, env)

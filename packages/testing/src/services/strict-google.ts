@@ -140,7 +140,9 @@ export async function strictGoogle(options: StrictGoogleOptions = {}): Promise<S
       method: 'GET',
       path: /^\/gmail\/v1\/users\/me\/messages$/,
       takes: ['maxResults', 'labelIds', 'q', 'pageToken'],
-      run: ({ query: { maxResults = '100', q }, all }) => {
+      run: ({ query: { maxResults = '100', q, pageToken = '~0' }, all }) => {
+        const from = Number(/^~(\d+)$/.exec(pageToken)?.[1] ?? Number.NaN)
+        if (Number.isNaN(from)) return fail(400, 'invalidArgument', 'Invalid pageToken')
         const labels = all('labelIds')
         const rows = latest(messages)
           .filter(({ labelIds }) => labels.every((label) => labelIds.includes(label)))
@@ -148,9 +150,11 @@ export async function strictGoogle(options: StrictGoogleOptions = {}): Promise<S
             ({ headers, text = '' }) =>
               q === undefined || `${Object.values(headers).join(' ')} ${text}`.toLowerCase().includes(q.toLowerCase()),
           )
-          .slice(0, Number(maxResults))
+        const to = from + Number(maxResults)
+        const shown = rows.slice(from, to)
         return found({
-          ...(rows.length > 0 && { messages: rows.map(({ id, threadId }) => ({ id, threadId })) }),
+          ...(shown.length > 0 && { messages: shown.map(({ id, threadId }) => ({ id, threadId })) }),
+          ...(to < rows.length && { nextPageToken: `~${to}` }),
           resultSizeEstimate: rows.length,
         })
       },

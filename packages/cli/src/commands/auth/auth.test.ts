@@ -1,6 +1,7 @@
 /** `mulligan auth`, with the real command and a strict authorization server. */
 import { type StrictOAuth, strictOAuth, strictSlack } from '@mulligan/testing'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { hasDovecot, PASSWORD, smtp, startDovecot } from '../../../../assistant/src/mail/imap/mail-servers.fixture.ts'
 import { type CliFixture, place, type Running } from '../../../test/cli.fixture.ts'
 
 let server: StrictOAuth
@@ -38,6 +39,7 @@ it('logs in to Google, shows it, and logs out', async () => {
   expect(JSON.parse((await here.run(['auth', 'status', '--json'])).stdout)).toMatchObject({
     services: [
       { service: 'google', configured: true },
+      { service: 'mail', configured: false },
       { service: 'slack', configured: false },
     ],
   })
@@ -57,6 +59,41 @@ it.each<[string, readonly string[], RegExp]>([
   using here = place()
   here.write('package.json', '{"name": "x"}')
   const { code, stderr } = await here.run(['auth', 'google', ...args])
+  expect([code, stderr]).toEqual([2, expect.stringMatching(says)])
+})
+
+it.skipIf(!hasDovecot && !process.env['CI'])('sets up mail once both servers accept it, and removes the password', async () => {
+  using here = place()
+  await using imap = await startDovecot()
+  await using out = await smtp()
+  const servers = ['--imap', `imap://127.0.0.1:${imap.port}`, '--smtp', `smtp://127.0.0.1:${out.port}`]
+  const args = ['auth', 'mail', '--address', 'ana@example.com', ...servers, '--password-file', '-']
+  const refused = await here.run(args, { stdin: 'wrong\n' })
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('nothing was stored')])
+  expect((await here.run(['config', 'get', 'mail.address'])).code).toBe(1)
+  const { code, stdout, stderr } = await here.run([...args, '--json'], { stdin: `${PASSWORD}\n` })
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { service: 'mail', address: 'ana@example.com' }])
+  expect(stdout + stderr).not.toContain(PASSWORD)
+  expect((await here.run(['auth', 'status'])).stdout).toMatch(/mail +set up +ana@example\.com, password in /)
+  expect((await here.run(['doctor'])).stdout).toMatch(/✓ mail +ana@example\.com on 127\.0\.0\.1/)
+  expect(JSON.parse((await here.run(['tools', 'call', 'list_emails', '{}', '--json'])).stdout)).toMatchObject({ ok: true, count: 0 })
+  await here.run(['config', 'set', 'mail.smtp', 'smtps://smtp.evil.example'])
+  const moved = await here.run(['tools', 'call', 'list_emails', '{}'])
+  expect(moved.stdout + moved.stderr).toContain('no password for ana@example.com')
+  expect((await here.run(['auth', 'logout', 'mail'])).code).toBe(0)
+  expect((await here.run(['auth', 'logout', 'mail'])).code).toBe(1)
+})
+
+it.each<[string, readonly string[], RegExp]>([
+  ['no address', [], /mail\.address is not set[\s\S]*--address/],
+  [
+    'no password',
+    ['--address', 'a@example.com', '--imap', 'imaps://x', '--smtp', 'smtps://x'],
+    /nobody can be asked[\s\S]*--password-file/,
+  ],
+])('mail with %s says what is missing', async (_, args, says) => {
+  using here = place()
+  const { code, stderr } = await here.run(['auth', 'mail', ...args])
   expect([code, stderr]).toEqual([2, expect.stringMatching(says)])
 })
 

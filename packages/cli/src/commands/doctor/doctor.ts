@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { oneLine, sanitize, toHome, UsageError } from '@mulligan/host/light'
 import {
-  googleLoginFile,
+  assistantOptions,
   nameOf,
   openEffectiveModel,
   openServers,
@@ -28,7 +28,7 @@ export async function doctor(flags: FolderFlags, output: Output): Promise<number
   const { settings, broken } = configured(cwd)
   const options = sandboxOptions(settings.sandbox, cwd, process.env)
   const [sandbox, servers, services, ...around] = await Promise.all([
-    ...([probeSandbox(options), mcpServers(cwd, settings), assistantServices()] as const),
+    ...([probeSandbox(options), mcpServers(cwd, settings), assistantServices(settings)] as const),
     ...([node(), ripgrepCheck(), git(cwd), model(settings), data()] as const),
   ])
   const checks = [...broken, ...around, ...notes(settings), ...servers, ...services, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
@@ -166,17 +166,17 @@ async function mcpServers(cwd: string, settings: Settings): Promise<readonly Che
   }
 }
 
-/** Seconds to wait for Google and Slack. */
+/** Seconds to wait for Google, mail and Slack. */
 const SERVICE_WAIT = 10
 
 /** Asks the services that are set up. */
-async function assistantServices(): Promise<readonly Check[]> {
-  const services = servicesIn(process.env)
+export async function assistantServices(settings: Settings): Promise<readonly Check[]> {
+  const services = servicesIn(settings, process.env)
   if (services.length === 0) return []
   try {
     const { checkServices } = await assistant()
     const signal = AbortSignal.timeout(SERVICE_WAIT * 1000)
-    const found = await checkServices({ env: process.env, google: googleLoginFile(process.env) }, services, signal)
+    const found = await checkServices(assistantOptions(settings, process.env), services, signal)
     return found.map(({ service, ok, says, remedy }): Check => {
       return { name: service, state: ok ? 'ok' : 'lacking', says, ...(remedy !== undefined && { remedy }) }
     })
