@@ -8,15 +8,26 @@ export const hasTerminal =
   process.env['CI'] !== undefined ||
   (process.platform === 'linux' && /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? ''))
 
-/** Types each answer when its question appears; if the answer is a function, calls it instead. */
-export function inTerminal(
+/** Answers by question; a function is called instead. */
+export type Typed = readonly (readonly [question: string, answer: string | (() => void)])[]
+
+/** Runs the prompt "Do it." with a model, and types each answer when its question appears. */
+export const inTerminal = (
   here: CliFixture,
   model: ScriptedModel,
-  typed: readonly (readonly [question: string, answer: string | (() => void)])[],
+  typed: Typed,
   flags: readonly string[] = using(model),
   more: Readonly<Record<string, string>> = {},
+): Promise<Ended> => typeInTerminal(here, ['Do it.', ...flags], typed, more)
+
+/** Runs the command, and types each answer when its question appears. */
+export function typeInTerminal(
+  here: CliFixture,
+  args: readonly string[],
+  typed: Typed,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
-  const command = [process.execPath, BIN, 'Do it.', ...flags].map((word) => `'${word}'`).join(' ')
+  const command = [process.execPath, BIN, ...args].map((word) => `'${word}'`).join(' ')
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: here.dir.replace(/\/work$/, ''),

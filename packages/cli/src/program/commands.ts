@@ -12,6 +12,7 @@ export const isAtTerminal = (): boolean => process.stdin.isTTY === true && proce
 const handlersOf = (program: Command, output: Output): Readonly<Record<string, Handler>> => ({
   run: async (prompt, flags) => (await import('../commands/run.ts')).runCommand(prompt, flags, output),
   chat: async (flags) => (await import('../chat/command.ts')).chatCommand(flags, output),
+  init: async (flags) => (await import('../commands/init/init.ts')).initCommand(flags, output),
   models: async (flags) => (await import('../commands/models.ts')).modelsCommand(flags, output),
   'tools list': async (flags) => (await import('../commands/tools/show.ts')).listTools(flags, output),
   'tools show': async (name, flags) => (await import('../commands/tools/show.ts')).showTool(name, flags, output),

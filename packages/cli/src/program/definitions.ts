@@ -102,6 +102,17 @@ export const DEFINITIONS: readonly Definition[] = [
   ['run', 'run one turn: send a prompt, print the answer', PROMPT, ...TURN_FLAGS, ...TURN_JSON, PARK, SESSION, TAKE_OVER, LAST_SESSION],
   ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, SESSION, LAST_SESSION, RESUME],
   [
+    'init',
+    'set up a model, notes, Google, mail and Slack',
+    MODEL,
+    BASE_URL,
+    flag('--notes <folder>', 'the folder of your notes (notes.vault)'),
+    flag('--google <file>', 'the JSON file of your OAuth client; logs in to Google'),
+    flag('--no-browser', 'print the address of the login instead of opening it'),
+    flag('--no-ask', 'ask nothing: apply the flags, and report'),
+    JSON_FLAG,
+  ],
+  [
     'models',
     'list the models on this machine, and show which one is used',
     ...IN_FOLDER,

@@ -9,6 +9,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'mulligan "what is in this folder?"',
   ],
   chat: ['mulligan chat --model ollama/NAME', 'mulligan chat --last'],
+  init: ['mulligan init', 'mulligan init --model ollama/NAME --notes ~/Notes --no-ask'],
   models: ['mulligan models', 'mulligan models --use ollama/NAME'],
   tools: ['mulligan tools list', 'mulligan tools show read_file', `mulligan tools call grep '{"pattern": "TODO"}'`],
   'tools list': ['mulligan tools list', 'mulligan tools list --json'],

@@ -31,6 +31,7 @@ export function serviceStatus(
 }
 
 function mailStatus({ address, imap, smtp }: Settings['mail'], env: Readonly<Record<string, string | undefined>>): ServiceStatus {
+  if (!address && !imap && !smtp) return { service: 'mail', configured: false, says: 'mulligan auth mail' }
   const lacking = Object.entries({ 'mail.address': address, 'mail.imap': imap, 'mail.smtp': smtp }).find(([, setting]) => !setting)?.[0]
   if (lacking !== undefined) return { service: 'mail', configured: false, says: `mulligan config set ${lacking} …` }
   const file = mailPasswordFile(env)

@@ -58,7 +58,8 @@ function configured(cwd: string): { readonly settings: Settings; readonly broken
 
 const WIDTH = 10
 
-function linesOf({ name, state, says, remedy, rows = [] }: Check, { green, yellow, red, dim }: Colors): string[] {
+/** Formats a check for a terminal. */
+export function linesOf({ name, state, says, remedy, rows = [] }: Check, { green, yellow, red, dim }: Colors): string[] {
   const mark = { ok: green('✓'), lacking: yellow('!'), missing: red('✗'), unused: dim('-') }[state]
   const indent = ' '.repeat(WIDTH + 3)
   return [
