@@ -3,7 +3,9 @@ import { type CallRecord, createBreakers, type Tool } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
 import type { Compaction, CompactionReport } from './events.ts'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
+import { imagesNamed, type PromptImage } from './history/images.ts'
 import { type AssistantMessage, isUser, type Message, type UserMessage } from './history/message.ts'
+import type { ImageUse } from './model/images.ts'
 import type { AgentOptions } from './options.ts'
 import type { TurnOutcome } from './outcome.ts'
 import { finishRewind, type RewindOptions, type RewindReport, rewind, rewindNews, UnknownTurn } from './rewinds.ts'
@@ -27,6 +29,8 @@ export interface RunOptions {
   readonly prompt: string
   /** Files that the person named in their own words, relative to `cwd`. Secret ones may then be opened without asking. */
   readonly mentions?: readonly string[]
+  /** Images of the prompt. They may have come from anybody, so the prompt counts as `attached`. */
+  readonly images?: readonly PromptImage[]
   /** Whether the prompt contains possible workspace content, such as piped input. Default false. */
   readonly attached?: boolean
   /** Whether somebody else wrote the prompt, such as the author of an MCP server: it is untrusted content. Default false. */
@@ -114,6 +118,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     ...(model.reopen && { reopen: model.reopen }),
   }
   const calibration = createCalibration(model.contextTokens)
+  const imageUse: ImageUse = { refused: model.images === false }
   /** The latest event id of each session: one counter, which late events of an earlier turn also use. */
   const eventIds = new Map<string, number>()
 
@@ -121,6 +126,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     sessionId,
     prompt,
     mentions = [],
+    images = [],
     attached = false,
     untrusted = false,
     requestKey,
@@ -142,13 +148,14 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
         ...(attached && { attached }),
         ...(untrusted && { untrusted }),
         ...(requestKey && { requestKey }),
+        ...(images.length > 0 && { images, attached: true }),
       }
       const news = last ? await newsFor(id, last) : []
       const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: [...news, prompt].join('\n\n'), ...carries }
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
       const emit = isNew ? emitterFrom(id, turnId, 0) : await emitter(id, turnId)
       const created = last ? [] : [{ type: 'session.created', cwd } as const]
-      const opening = [...created, { type: 'turn.started', prompt, ...who, resumed: false } as const]
+      const opening = [...created, { type: 'turn.started', prompt, ...imagesNamed({ images }), ...who, resumed: false } as const]
       return turn(id, turnId, emit, signal, opening, isNew ? newSession(message) : await stored(id), { steering })
     })
   }
@@ -273,6 +280,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       history,
       compaction,
       calibration,
+      images: imageUse,
       indeterminate,
       steering,
       ...before(past, mine),

@@ -1,5 +1,6 @@
 /** The typed event stream for the CLI, `--json-stream` and logs. */
 import type { ToolEvent } from '@mulligan/core'
+import type { NamedImage } from './history/images.ts'
 import type { AssistantMessage, StoppedBy, Usage } from './history/message.ts'
 import type { TurnOutcome } from './outcome.ts'
 
@@ -62,6 +63,8 @@ export type TurnEvent =
   | {
       readonly type: 'turn.started'
       readonly prompt: string
+      /** Absent without images. */
+      readonly images?: readonly NamedImage[]
       readonly model: string
       readonly where: string
       readonly agent?: string
@@ -72,7 +75,13 @@ export type TurnEvent =
   | { readonly type: 'turn.waiting'; readonly approvals: readonly string[] }
   | { readonly type: 'turn.ended'; readonly outcome: Omit<TurnOutcome, 'calls'> }
   /** The person's message joined the running turn before the request of this step. */
-  | { readonly type: 'turn.steered'; readonly messageId: string; readonly step: number; readonly text: string }
+  | {
+      readonly type: 'turn.steered'
+      readonly messageId: string
+      readonly step: number
+      readonly text: string
+      readonly images?: readonly NamedImage[]
+    }
   /** A model request was sent. `attempt` counts from 1; `concluding` says why it is the last one. */
   | {
       readonly type: 'message.created'

@@ -1,6 +1,7 @@
 export * from './agent.ts'
 export { estimateText } from './context/estimate.ts'
 export * from './events.ts'
+export type { NamedImage, PromptImage } from './history/images.ts'
 export * from './history/message.ts'
 export { createProjection, type Projection } from './history/projection.ts'
 export { type Journal, type JournalRow, recordedJournal } from './journal/journal.ts'

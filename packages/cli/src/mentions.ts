@@ -1,4 +1,6 @@
 /** Finds and writes file mentions in a text, as `@path` or `@"path with blanks"`. */
+import { isAbsolute } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const MENTION = /(?<=^|[\s([{'"`,;:])@(?:"((?:[^"\\\n]|\\.)*)"|([^\s"'`@][^\s"'`]*))/gu
 /** Maximum length of a path. It limits the work on pasted text. */
@@ -58,4 +60,33 @@ export function openMention(before: string): OpenMention | undefined {
   const [whole, quoted, plain = ''] = match
   const path = quoted === undefined ? plain : quoted.replace(/\\(.)/gu, '$1')
   return { from: start + match.index + whole.indexOf('@'), path }
+}
+
+const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i
+/** A word as a shell would read it: quoted, or with escaped blanks. */
+const WORD = /'([^']*)'|"([^"]*)"|((?:\\.|[^\s\\'"])+)/gu
+
+/**
+ * Returns the mentions of images whose paths were pasted, as terminals do when files are dropped on them; undefined for any other text.
+ * @param cwd the folder that mentions are relative to
+ * @param isFile whether there is a file
+ */
+export function droppedImages(text: string, cwd: string, isFile: (path: string) => boolean): string | undefined {
+  if (text.length > MAX_PATH || text.trim() === '' || text.replace(WORD, '').trim() !== '') return undefined
+  const paths = [...text.matchAll(WORD)]
+    .map(([, single, double, plain = '']) => single ?? double ?? plain.replace(/\\(.)/gu, '$1'))
+    .map(pathOf)
+  if (!paths.every((path) => isAbsolute(path) && IMAGE.test(path) && isFile(path))) return undefined
+  return paths.map((path) => `${mentionOf(path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path)} `).join('')
+}
+
+const pathOf = (path: string): string => (path.startsWith('file://') && URL.canParse(path) ? tryPath(path) : path)
+
+function tryPath(url: string): string {
+  try {
+    return fileURLToPath(url)
+  } catch {
+    // It names another host.
+    return ''
+  }
 }

@@ -4,7 +4,7 @@ import type { Tool } from '@mulligan/core'
 import { estimateText } from './estimate.ts'
 
 /** Approximate tokens of an image. */
-const MEDIA = 1600
+export const MEDIA = 1600
 
 /** Estimates the tokens of one message of a prompt. */
 export function messageTokens(message: LanguageModelV4Message): number {

@@ -11,7 +11,7 @@ import { ATTEMPTS, type Attempt, budgets, requestLimit, stepLimit } from './budg
 import type { Calibration } from './calibration.ts'
 import { planCut, segmentsBetweenCuts } from './cut-points.ts'
 import { estimateText } from './estimate.ts'
-import { messageTokens, toolTokens } from './measure.ts'
+import { MEDIA, messageTokens, toolTokens } from './measure.ts'
 import { createMemory, type DigestOf } from './memory.ts'
 import { truncateStep } from './truncate.ts'
 
@@ -138,7 +138,10 @@ export function createContextWindow({ target, history, calibration, tools, diges
   }
 
   const taskTokens = ({ turnId }: UserMessage): number =>
-    transcript.reduce((sum, one) => (isUser(one) && one.turnId === turnId ? sum + estimateText(one.text) : sum), 0)
+    transcript.reduce(
+      (sum, one) => (isUser(one) && one.turnId === turnId ? sum + estimateText(one.text) + (one.images?.length ?? 0) * MEDIA : sum),
+      0,
+    )
 
   function unitTokens(unit: readonly Message[]): number {
     const usual: ProjectionTarget['shorten'] = (_, results) => truncateStep(results, stepLimit(calibration.window()))

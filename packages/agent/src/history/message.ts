@@ -1,6 +1,7 @@
 /** The messages of a conversation. Each call is kept twice: as received, and in canonical form in its record. */
 import type { CallRecord } from '@mulligan/core'
 import type { Repair } from '@mulligan/core/executor'
+import type { PromptImage } from './images.ts'
 
 /** The reason why a turn ended before the model was done. */
 export type StoppedBy =
@@ -62,6 +63,8 @@ export interface UserMessage {
   readonly text: string
   /** Files that the person named in the message: they may be opened without asking, even if they contain keys. */
   readonly mentions?: readonly string[]
+  /** Images of the message, in its order. */
+  readonly images?: readonly PromptImage[]
   /** The message contains possible workspace content: piped input, or the output of the person's own commands. */
   readonly attached?: boolean
   /** Somebody else wrote the message: it is untrusted content, and none of its words are the person's. */

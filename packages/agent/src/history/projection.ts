@@ -7,7 +7,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
 import { type CallRecord, render } from '@mulligan/core'
 import { callText, renderParts, sendableInput, sendableName } from '@mulligan/core/executor'
-import { type AssistantMessage, type CallPart, callsOf, type Message, type ProviderMetadata } from './message.ts'
+import { type AssistantMessage, type CallPart, callsOf, type Message, type ProviderMetadata, type UserMessage } from './message.ts'
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
 export type Output = LanguageModelV4ToolResultPart['output']
@@ -40,7 +40,7 @@ export function createProjection(target: ProjectionTarget, history: readonly Mes
 
   function push(...messages: readonly Message[]): void {
     for (const [at, message] of messages.entries()) {
-      if (message.role === 'user') user(message.text)
+      if (message.role === 'user') user(message)
       else if (message.role === 'assistant') {
         const next = messages[at + 1]
         assistant(message, next?.role === 'results' ? next.records : [])
@@ -52,10 +52,12 @@ export function createProjection(target: ProjectionTarget, history: readonly Mes
   }
 
   /** Adds a user message. Consecutive user messages are merged, since many chat templates require alternating roles. */
-  function user(text: string): void {
+  function user({ text, images = [] }: UserMessage): void {
     const last = prompt.at(-1)
-    if (last?.role === 'user') last.content.push({ type: 'text', text })
-    else prompt.push({ role: 'user', content: [{ type: 'text', text }] })
+    const content = last?.role === 'user' ? last.content : []
+    if (last?.role !== 'user') prompt.push({ role: 'user', content })
+    content.push({ type: 'text', text })
+    for (const { name, mediaType, data } of images) content.push({ type: 'file', mediaType, filename: name, data: { type: 'data', data } })
   }
 
   function assistant(message: AssistantMessage, records: readonly CallRecord[]): void {

@@ -31,6 +31,11 @@ export interface AgentModel {
   readonly takeWarnings?: () => readonly string[]
   /** Prices per million tokens, in the currency of `limits.cost`. Without them, nothing counts towards that limit. */
   readonly prices?: { readonly input: number; readonly output: number }
+  /**
+   * Whether it takes images. Default: they are sent until its server refuses them; from then on, for the life of the agent, they are
+   * replaced by their names.
+   */
+  readonly images?: boolean
   /** Sampling parameters sent with every request. */
   readonly sampling?: Sampling
   /**

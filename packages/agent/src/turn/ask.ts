@@ -5,9 +5,10 @@ import { CHARS_PER_TOKEN } from '@mulligan/core/executor'
 import { ANNOUNCED, askAgain, type Repair, type ToolSpec } from '@mulligan/repair'
 import { toFunctionTool } from '../context/measure.ts'
 import type { ContextWindow } from '../context/window.ts'
-import type { StoppedBy } from '../history/message.ts'
-import { type AssistantMessage, callsOf } from '../history/message.ts'
+import { namedImages } from '../history/images.ts'
+import { type AssistantMessage, callsOf, isUser, type StoppedBy } from '../history/message.ts'
 import { EndlessThinking, MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
+import { hasImages, refusesImages, withImages } from '../model/images.ts'
 import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { TurnClock } from './clock.ts'
 import { COME_TO_THE_POINT, conclude, NUDGE } from './prompt.ts'
@@ -28,7 +29,19 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
   // Include tools that are not sent: a model that knows their names may write a call to one into its text.
   const specs = prefix.tools.map(toSpec)
 
+  /** Whether the person was told that the images of this turn are not sent. */
+  let isTold = false
+  async function tellUnsent(): Promise<void> {
+    if (isTold || !context.images.refused) return
+    isTold = true
+    const names = namedImages(context.history.filter(isUser).flatMap((one) => (one.turnId === turnId ? (one.images ?? []) : [])))
+    if (names.length === 0) return
+    const list = names.map(({ name }) => name).join(', ')
+    await context.emit({ type: 'warning', message: `Not sent: ${list}, because ${model.id} takes no images. ${IMAGES_HINT}` })
+  }
+
   async function ask(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
+    await tellUnsent()
     const asked = await attempts(step, concluding, nudge)
     if (asked.kind !== 'reply') return asked
     const { message } = asked
@@ -56,7 +69,10 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
       }
       try {
         const reply = await (noStream ? requestWhole : requestModel)(model.model, {
-          prompt: instructed(window.prompt, concluding ? conclude(concluding) : (told ?? (nudge ? NUDGE : undefined))),
+          prompt: instructed(
+            withImages(window.prompt, model, context.images),
+            concluding ? conclude(concluding) : (told ?? (nudge ? NUDGE : undefined)),
+          ),
           tools: prefix.sent().map(toFunctionTool),
           specs,
           opensInReasoning: model.opensInReasoning ?? false,
@@ -109,6 +125,12 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
           compacted = true
           continue
         }
+        if (!context.images.refused && hasImages(window.prompt) && refusesImages(fault)) {
+          context.images.refused = true
+          isTold = true
+          await context.emit({ type: 'warning', message: `${sentenceOf(fault.message)} The turn goes on without images. ${IMAGES_HINT}` })
+          continue
+        }
         if (!fault.retryable || attempt === MAX_REQUEST_ATTEMPTS) {
           const last = await advised(fault, model)
           await context.emit({ type: 'error', message: last.message })
@@ -146,11 +168,15 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
   return ask
 }
 
+const IMAGES_HINT = 'Use a model that takes images: they are in the session and will be sent to it. If this one does, set `images` for it.'
+
 /** Limits for the suspected calls listed in an event. */
 const MAX_QUOTED = 20
 const MAX_RAW = 500
 const shortened = (one: Reply['quoted'][number]): Reply['quoted'][number] =>
   one.raw.length > MAX_RAW ? { ...one, raw: `${one.raw.slice(0, MAX_RAW)}…` } : one
+
+const sentenceOf = (message: string): string => message.replace(/[^.!?…]$/, '$&.')
 
 /** Maximum milliseconds to wait for advice. */
 const MAX_ADVICE = 5000
@@ -164,7 +190,7 @@ async function advised(fault: RequestFault, { advise }: TurnContext['model']): P
     advise({ ...(status !== undefined && { status }), ...(code !== undefined && { code }) }).catch(() => undefined),
     sleep(MAX_ADVICE, undefined, { signal: given.signal }).catch(() => undefined),
   ]).finally(() => given.abort())
-  return advice === undefined ? fault : { ...fault, message: `${fault.message.replace(/[^.!?…]$/, '$&.')} ${advice}` }
+  return advice === undefined ? fault : { ...fault, message: `${sentenceOf(fault.message)} ${advice}` }
 }
 
 /** Appends an instruction to the prompt, as part of the user's message if that is the last one. */

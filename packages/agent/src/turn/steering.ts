@@ -2,6 +2,7 @@
  * Messages that the person sends while a turn runs. They become part of it before its next model request, as a journal step, so that a
  * resumed turn sends them at the same place.
  */
+import { imagesNamed, type PromptImage } from '../history/images.ts'
 import type { UserMessage } from '../history/message.ts'
 import { steerStep } from '../journal/journal.ts'
 import type { TurnContext } from './turn-context.ts'
@@ -11,6 +12,8 @@ export interface Steer {
   readonly text: string
   /** Files named in it: see {@link UserMessage.mentions}. */
   readonly mentions?: readonly string[]
+  /** Images of the message. */
+  readonly images?: readonly PromptImage[]
   /** Whether it contains possible workspace content: see {@link UserMessage.attached}. */
   readonly attached?: boolean
 }
@@ -27,7 +30,8 @@ export function createSteering(context: TurnContext) {
       const message = saved ?? joined(turnId, step, context.steering?.() ?? [])
       if (!message) return null
       if (!saved) await store.saveMessage(sessionId, message)
-      if (!emitted.has(message.id)) await emit({ type: 'turn.steered', messageId: message.id, step, text: message.text })
+      if (!emitted.has(message.id))
+        await emit({ type: 'turn.steered', messageId: message.id, step, text: message.text, ...imagesNamed(message) })
       return message
     })
 }
@@ -35,11 +39,13 @@ export function createSteering(context: TurnContext) {
 /** Joins what was said into one message, since many chat templates require alternating roles. */
 function joined(turnId: string, step: number, said: readonly Steer[]): UserMessage | undefined {
   if (said.length === 0) return undefined
+  const images = said.flatMap((one) => one.images ?? [])
   const mentions = said.flatMap((one) => one.mentions ?? [])
   return {
     ...{ role: 'user', id: `${turnId}/steer-${step}`, turnId, step },
     text: said.map(({ text }) => text).join('\n\n'),
     ...(mentions.length > 0 && { mentions }),
-    ...(said.some(({ attached }) => attached) && { attached: true }),
+    ...(images.length > 0 && { images }),
+    ...(said.some(({ attached, images = [] }) => attached || images.length > 0) && { attached: true }),
   }
 }

@@ -5,6 +5,7 @@ import type { Calibration } from '../context/calibration.ts'
 import type { Compaction, TurnEvent } from '../events.ts'
 import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
+import type { ImageUse } from '../model/images.ts'
 import type { AgentModel } from '../model/model.ts'
 import type { AgentOptions, Approve } from '../options.ts'
 import type { Ledger } from '../outcome.ts'
@@ -35,6 +36,8 @@ export interface TurnContext
   readonly compaction?: Compaction | undefined
   /** What the agent has learned about the model's context. */
   readonly calibration: Calibration
+  /** What the agent has learned about the model's images. */
+  readonly images: ImageUse
   /** Unsettled effects of earlier turns that may or may not have taken place. */
   readonly indeterminate: readonly IndeterminateCall[]
   /** Replies of this turn that are in the store, by step, including those whose request step is not recorded. */

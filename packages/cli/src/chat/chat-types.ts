@@ -1,7 +1,7 @@
 /** Types of the chat, its store for React, and its questions to the user. */
 import type { AgentEvent } from '@mulligan/agent'
 import { type Ask, sanitize } from '@mulligan/host/light'
-import type { Choice, Workspace } from '@mulligan/host/parts'
+import type { Choice, NamedImages, Workspace } from '@mulligan/host/parts'
 import type { Colors } from '../ui/colors.ts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
 import type { Panel } from './panel/panel.ts'
@@ -18,6 +18,8 @@ export interface ChatOptions {
   readonly welcome: readonly string[]
   /** Returns the existing paths that a text mentions. */
   readonly mentioned: (text: string) => readonly string[]
+  /** Reads the images among paths. */
+  readonly images: (paths: readonly string[]) => NamedImages
 }
 
 /** What the workspace uses to report to the chat and ask questions. */

@@ -1,6 +1,6 @@
 /** Runs a chat in this process with a real workspace, store and model over HTTP. What it shows is available as text. */
 import { realpathSync } from 'node:fs'
-import { type ChoiceFlags, openWorkspace, type Workspace } from '@mulligan/host/parts'
+import { type ChoiceFlags, openWorkspace, readImages, type Workspace } from '@mulligan/host/parts'
 import type { ScriptedModel } from '@mulligan/testing'
 import type { CliFixture } from '../../test/cli.fixture.ts'
 import { mentionsIn } from '../mentions.ts'
@@ -46,6 +46,7 @@ export async function talk(
   })
   const chat = await openChat({
     ...{ workspace: ignored ? { ...workspace, ignored } : workspace, connect, colors: plain, welcome: ['Welcome'], mentioned: mentionsIn },
+    images: (paths) => readImages(cwd, paths),
   })
   const text = (): string => chat.state().items.map(itemText).join('\n')
 

@@ -3,14 +3,13 @@ import { type Agent, type AgentEvent, SessionBusy, type Steer, type TurnOutcome 
 import { MODES, type Mode } from '@mulligan/core/executor'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
 import { type Choice, type ChoiceFlags, type McpPrompt, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
-import { resourceServers } from '../commands/mcp/status-text.ts'
 import { ignoredLine } from '../ignored.ts'
-import { resourcesIn } from '../mentions.ts'
 import { chooseSession } from '../session.ts'
 import { type LineStyle, subjectOf } from '../ui/events-to-lines.ts'
-import { type ChatInput, type OwnRun, parseInput, promptOf } from './chat-input.ts'
+import { type ChatInput, parseInput } from './chat-input.ts'
 import { type Busy, type Chat, type ChatOptions, type ChatState, createChatStore, type Left, openQuestions } from './chat-types.ts'
 import { type ChatControl, findCommand, isBuiltIn } from './commands/table.ts'
+import { createMessages } from './messages.ts'
 import { liveTail, ownRunLines, runInOwnShell } from './own-shell.ts'
 import { type CallDetail, createCardPager } from './panel/card-pager.ts'
 import { createPanels } from './panel/panels.ts'
@@ -38,11 +37,10 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   let isLeavingNext = false
   let isLeaving = false
   let agent: { readonly of: Choice; readonly agent: Agent } | undefined
-  /** Commands that the user ran in their own shell since the last message. */
-  let ownRuns: readonly OwnRun[] = []
   let toldOfIgnored = ''
   const left = Promise.withResolvers<Left>()
   const waiting = createWaiting(() => changed())
+  const messages = createMessages(options, servers, tell)
   const panels = createPanels(() => changed())
 
   const questions = openQuestions(
@@ -165,18 +163,11 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
 
   /** @param mentions files that the user named; those in the text of a project's command don't count */
   function send(text: string, mentions: readonly string[], signal: AbortSignal, untrusted = false): Promise<TurnOutcome> {
-    const resources = untrusted ? [] : resourcesIn(text, resourceServers(servers()))
-    const prompt = promptOf(text, ownRuns, mentions, resources)
-    const attached = ownRuns.length > 0
-    ownRuns = []
-    return agentNow().run({ prompt, mentions, attached, untrusted, signal, steering, ...(session !== undefined && { sessionId: session }) })
+    const message = messages.message(text, mentions, untrusted)
+    return agentNow().run({ ...message, signal, steering, ...(session !== undefined && { sessionId: session }) })
   }
 
-  function steering(): readonly Steer[] {
-    const text = waiting.steer().join('\n\n')
-    const mentions = options.mentioned(text)
-    return text === '' ? [] : [{ text: promptOf(text, [], mentions, resourcesIn(text, resourceServers(servers()))), mentions }]
-  }
+  const steering = (): readonly Steer[] => messages.steers(waiting.steer().join('\n\n'))
 
   /** Returns the agent for the current choice. A new choice creates a new agent, which discards what was allowed for the session. */
   function agentNow(): Agent {
@@ -191,7 +182,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
       if (busy) busy = { ...busy, printed: liveTail(busy.printed ?? '', text) }
       changed()
     })
-    ownRuns = [...ownRuns, ran]
+    messages.ran(ran)
     show({ kind: 'output', lines: ownRunLines(ran, colors) })
   }
 
@@ -267,7 +258,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   async function goOnWith(id: string | undefined): Promise<void> {
     session = id === undefined ? undefined : await chooseSession(store, cwd, { session: id })
     view = NO_VIEW
-    ownRuns = []
+    messages.forget()
     // Session approvals do not carry over to another session.
     agent = undefined
     if (session === undefined) return

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { AgentEvent } from '@mulligan/agent'
 import { oneLine, UsageError } from '@mulligan/host/light'
-import { type Choice, type Notice, openWorkspace } from '@mulligan/host/parts'
+import { type Choice, type Notice, openWorkspace, readImages } from '@mulligan/host/parts'
 import type { RunFlags } from '../commands/run.ts'
 import { ignoredLine } from '../ignored.ts'
 import { fromHome, version, workingFolder } from '../paths.ts'
@@ -41,16 +41,19 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
       ...ports.ofWorkspace,
       aroundOwnCode: ownCodeIn(cwd),
     })
-    const { openChat, showChat, openHistory, mentionsIn, completerFor } = await loadParts()
+    const { openChat, showChat, openHistory, mentionsIn, droppedImages, completerFor } = await loadParts()
     const { choice, sessions, data } = workspace
     const chat = await openChat({
       ...{ workspace, connect, colors, welcome: welcome(cwd, choice, workspace.yes, colors) },
       mentioned: (text) => mentionsIn(text).filter((path) => existsSync(resolve(cwd, path))),
+      images: (paths) => readImages(cwd, paths),
     })
     if (flags.resume) chat.submit('/resume')
     try {
       const history = openHistory(data.dir, cwd)
-      const left = await showChat({ chat, colors, history, complete: await completerFor(chat, sessions, cwd, workspace) }, output)
+      const pasted = (text: string): string => droppedImages(text, workspace.cwd, (path) => existsSync(path)) ?? text
+      const complete = await completerFor(chat, sessions, cwd, workspace)
+      const left = await showChat({ chat, colors, history, complete, pasted }, output)
       const ignored = await chat.ignored.changed().catch(() => [])
       if (ignored.length > 0) output.out(`\n${ignoredLine(ignored)}`)
       output.out(goodbye(left))

@@ -1,6 +1,6 @@
 /** The modules of the chat, loaded when one is opened. */
 
-export { mentionsIn } from '../mentions.ts'
+export { droppedImages, mentionsIn } from '../mentions.ts'
 export { openChat } from './chat.ts'
 export { completerFor } from './complete.ts'
 export { openHistory } from './input/history.ts'

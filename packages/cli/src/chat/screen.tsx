@@ -150,6 +150,8 @@ export interface AppProps {
   readonly colors: Look['colors']
   readonly history: PromptHistory
   readonly complete: Completer
+  /** Returns what is inserted for a paste. */
+  readonly pasted: (text: string) => string
 }
 
 type Suspend = ReturnType<typeof useApp>['suspendTerminal']
@@ -159,7 +161,7 @@ interface ScreenProps extends AppProps {
   readonly edit: (text: string, suspend: Suspend) => Promise<string | undefined>
 }
 
-export function App({ chat, colors, history, complete, full, edit }: ScreenProps): ReactNode {
+export function App({ chat, colors, history, complete, pasted, full, edit }: ScreenProps): ReactNode {
   const current = useSyncExternalStore(chat.subscribe, chat.state)
   const { panel } = current
   // What a panel covers is drawn when it is closed.
@@ -211,6 +213,7 @@ export function App({ chat, colors, history, complete, full, edit }: ScreenProps
             onEmptyKey={({ name }) => name === 'escape' && chat.escape()}
             onTwoEscapes="/rewind "
             onKey={onKey}
+            onPaste={pasted}
             history={history}
             complete={complete}
             onSubmit={chat.submit}

@@ -1,12 +1,12 @@
 /** The chat's view: turns events into finished items, cards of tool calls, and the current activity. Pure. */
-import { type AgentEvent, type AssistantMessage, type TurnOutcome, textOf } from '@mulligan/agent'
+import { type AgentEvent, type AssistantMessage, type NamedImage, type TurnOutcome, textOf } from '@mulligan/agent'
 import type { Effect } from '@mulligan/core'
 import type { Repair } from '@mulligan/core/executor'
 import { oneLine, sanitize } from '@mulligan/host/light'
 import type { Settings } from '@mulligan/host/parts'
 import { type LineStyle, linesOf, NEW_VIEW, type ResultEvent, resultParts, type SeenCall } from '../ui/events-to-lines.ts'
 import { endLines, ledgerLines } from '../ui/ledger.ts'
-import { plural } from '../ui/text.ts'
+import { imageText, plural } from '../ui/text.ts'
 import { shownPrompt } from './chat-input.ts'
 import { countCall, type Health, healthNotice, NO_HEALTH } from './health.ts'
 import { endText, type MarkdownBlock, NO_TEXT, type OpenText, pushText } from './markdown/stream.ts'
@@ -108,11 +108,11 @@ function stepIn(view: View, event: AgentEvent, style: LineStyle): StepView {
       const doing: Doing = { what: 'waiting', since: at }
       return to(
         { ...NO_VIEW, ...contextOf(view), todos: openTodos(view.todos), doing },
-        event.resumed ? notice() : [userItem(event.prompt)],
+        event.resumed ? notice() : [userItem(event.prompt, event.images)],
       )
     }
     case 'turn.steered':
-      return to({}, [userItem(event.text)])
+      return to({}, [userItem(event.text, event.images)])
     case 'message.created':
       return to({ text: NO_TEXT, said: '', requests: event.step, doing: { what: 'waiting', since: at } }, notice())
     case 'reasoning.delta':
@@ -184,8 +184,9 @@ const todosAfter = ({ todos }: View, { tool, result }: ResultEvent): View['todos
 /** Lines of a message shown in the transcript. The rest is what was pasted. */
 const MAX_PROMPT = 10
 
-function userItem(prompt: string): Item {
-  const { text, notes } = shownPrompt(sanitize(prompt))
+function userItem(prompt: string, images: readonly NamedImage[] = []): Item {
+  const { text, notes: other } = shownPrompt(sanitize(prompt))
+  const notes = [...other, ...images.map((image) => `with ${imageText(image)}`)]
   const lines = text.split('\n')
   if (lines.length <= MAX_PROMPT) return { kind: 'user', text, notes }
   return { kind: 'user', text: lines.slice(0, MAX_PROMPT).join('\n'), notes: [`… ${lines.length - MAX_PROMPT} more lines`, ...notes] }

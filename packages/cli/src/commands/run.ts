@@ -1,7 +1,7 @@
 /** `mulligan run`: runs one turn, from the flags to the exit code. */
-import { type Agent, type RunOptions, SessionBusy, type TurnOutcome, UnknownSession } from '@mulligan/agent'
-import { type Ask, UsageError } from '@mulligan/host/light'
-import { type ChoiceFlags, openWorkspace } from '@mulligan/host/parts'
+import { type Agent, type PromptImage, type RunOptions, SessionBusy, type TurnOutcome, UnknownSession } from '@mulligan/agent'
+import { type Ask, oneLine, UsageError } from '@mulligan/host/light'
+import { type ChoiceFlags, openWorkspace, readImages } from '@mulligan/host/parts'
 import { lookOf } from '../approval/approval.ts'
 import { endIgnored } from '../ignored.ts'
 import { mentionsIn, resourceNote, resourcesIn } from '../mentions.ts'
@@ -77,9 +77,14 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
         limits: choice.settings.limits,
       }),
     )
+    const imagesIn = (mentions: readonly string[]): readonly PromptImage[] => {
+      const { images, problems } = readImages(cwd, mentions)
+      for (const problem of problems) output.err(`${oneLine(problem, 400)}\n`)
+      return images
+    }
     const signal = AbortSignal.any([interrupt.signal, output.closed])
     const how = { signal, takeOver: flags.takeOver === true }
-    const outcome = await take(workspace.agent(), session, said(prompt.text, promptArgument, resourceServers(servers())), how)
+    const outcome = await take(workspace.agent(), session, said(prompt.text, promptArgument, resourceServers(servers()), imagesIn), how)
     reporter.end(outcome)
     await endIgnored(workspace.ignored, flags.yes === true && outcome.status !== 'cancelled', output)
     return codeOf(outcome, output, interrupt)
@@ -92,15 +97,21 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
 /**
  * Builds the prompt. Only files that the user typed count as mentioned, since piped text can come from anybody, including the workspace.
  */
-function said(prompt: string, argument: string | undefined, servers: readonly string[]): Said {
+function said(
+  prompt: string,
+  argument: string | undefined,
+  servers: readonly string[],
+  imagesIn: (mentions: readonly string[]) => readonly PromptImage[],
+): Said {
   const typed = argument === undefined || argument === '-' ? '' : argument
   const note = resourceNote(resourcesIn(typed, servers))
-  return { prompt: note === '' ? prompt : `${prompt}\n\n${note}`, mentions: mentionsIn(typed), attached: prompt !== typed }
+  const mentions = mentionsIn(typed)
+  return { prompt: note === '' ? prompt : `${prompt}\n\n${note}`, mentions, images: imagesIn(mentions), attached: prompt !== typed }
 }
 
 const NO_PROMPT: Prompt = { text: '' }
 
-type Said = Pick<RunOptions, 'prompt' | 'mentions' | 'attached'>
+type Said = Pick<RunOptions, 'prompt' | 'mentions' | 'images' | 'attached'>
 
 const isForPrograms = ({ json, jsonStream }: RunFlags): boolean => json === true || jsonStream === true
 

@@ -1,5 +1,6 @@
 /** Prints command output: one JSON object for programs, otherwise lines and tables. */
-import { safeJson } from '@mulligan/host/light'
+import type { NamedImage } from '@mulligan/agent'
+import { oneLine, safeJson } from '@mulligan/host/light'
 import type { Settings } from '@mulligan/host/parts'
 import type { Output } from './output.ts'
 
@@ -24,6 +25,10 @@ export function table(rows: readonly (readonly string[])[]): string[] {
 
 /** Formats a count with its noun: `1 request`, `2 requests`. */
 export const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+
+/** Names an image and its size: `shot.png (PNG, 12 KB)`. */
+export const imageText = ({ name, mediaType, bytes }: NamedImage): string =>
+  `${oneLine(name, 200)} (${oneLine(mediaType.replace('image/', '').toUpperCase(), 20)}, ${Math.ceil(bytes / 1024).toLocaleString('en-US')} KB)`
 
 /** Formats a time in local time, to the minute: `2026-11-22 07:05`. */
 export const localTime = (at: number): string => new Date(at).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })

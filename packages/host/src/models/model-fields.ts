@@ -14,6 +14,11 @@ export const modelFields = () =>
       presencePenalty: z.number().min(-2).max(2).describe('Penalty for tokens that have already appeared.'),
       frequencyPenalty: z.number().min(-2).max(2).describe('Penalty for tokens by how often they have appeared.'),
       context: z.int().min(1024).describe('Context size in tokens. `MULLIGAN_CONTEXT` overrides it. Default: as reported by the server.'),
+      images: z
+        .boolean()
+        .describe(
+          'Whether it takes images. Default: as reported by the server; if that is not known, they are sent until it refuses them.',
+        ),
       maxThinking: z
         .int()
         .min(0)

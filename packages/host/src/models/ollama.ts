@@ -67,6 +67,7 @@ export const open: OpenModel = async (request) => {
     ...(remoteHost !== undefined && { where: hostOf(remoteHost) }),
     contextTokens: tokens,
     sampling,
+    ...(capabilities && { images: capabilities.has('vision') }),
     takeWarnings: () => warnings.splice(0),
     ...(remoteHost === undefined && { status }),
     secrets: apiKey ? [apiKey] : [],

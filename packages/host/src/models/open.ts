@@ -84,7 +84,7 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
   // A cloud provider's key is sent to another server only if the command line says so.
   const baseUrl = flags.baseUrl ?? (cloud ? undefined : local)
   const id = `${provider}/${name}`
-  const { context, maxThinking, opensInReasoning, idleSeconds, ...sampled } = settingsOf(id, own)
+  const { context, images, maxThinking, opensInReasoning, idleSeconds, ...sampled } = settingsOf(id, own)
   const profile = cloud ? undefined : profileOf(name)
   const inEnv = await contextOf(provider, env)
   const given = inEnv.given ? inEnv.tokens : context
@@ -96,6 +96,7 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
   const opened = await (await load()).open(request)
   const contextTokens = opened.contextTokens ?? given ?? inEnv.tokens
   const sampling = samplingOf(opened, request)
+  const takesImages = images ?? opened.images
   const at = whereRuns(opened.baseUrl)
   // An old server does not report that it forwards the conversation; the model's name shows it.
   const where = opened.where ?? (!cloud && isCloud(id) ? OLLAMA_CLOUD : undefined)
@@ -110,6 +111,7 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
       advise: async (fault) => (await import('./advise.ts')).advise(fault, { provider, name, baseUrl: opened.baseUrl, env }),
       ...((flags.opensInReasoning || opensInReasoning) && { opensInReasoning: true }),
       ...(sampling && { sampling }),
+      ...(takesImages !== undefined && { images: takesImages }),
       ...(limit > 0 && { maxThinking: limit }),
       ...(idleSeconds !== undefined && { idleSeconds }),
       ...(looksFor && { families: looksFor }),

@@ -23,8 +23,8 @@ export const open: OpenModel = async (request) => {
   if (!isNear(address)) return openWith(request, { takesMore: false })
   return openWith(request, { takesMore: true }, async (key) => {
     const get = createGet(address, { patience: LOOKUP_PATIENCE, headers: bearer(key) })
-    const [listed, loaded] = await Promise.all([listedContext(get, name), loadedContext(get)])
-    return loaded ?? listed
+    const [listed, loaded] = await Promise.all([listedContext(get, name), loadedFacts(get)])
+    return { contextTokens: loaded.contextTokens ?? listed, images: loaded.images }
   })
 }
 
@@ -40,7 +40,7 @@ export const openAt =
     return openWith({ ...request, baseUrl: address }, { takesMore: true }, async (key) => {
       const get = createGet(address, { patience: LOOKUP_PATIENCE, headers: bearer(key) })
       const models = await server.list(get)
-      return models.find((model) => model.name === name)?.contextTokens
+      return { contextTokens: models.find((model) => model.name === name)?.contextTokens }
     })
   }
 
@@ -50,11 +50,23 @@ const listedContext = (get: Get, name: string): Promise<number | undefined> =>
     () => undefined,
   )
 
-/** llama.cpp reports the context size there, whatever name it gives the model. */
-const loadedContext = (get: Get): Promise<number | undefined> =>
+interface Facts {
+  /** Context size in tokens. */
+  readonly contextTokens?: number | undefined
+  readonly images?: boolean | undefined
+}
+
+/** llama.cpp reports the facts about its model there, whatever name it gives the model. */
+const loadedFacts = (get: Get): Promise<Facts> =>
   get('/props').then(
-    (props) => countIn(fieldsOf(fieldsOf(props)['default_generation_settings']), 'n_ctx'),
-    () => undefined,
+    (props) => {
+      const { vision } = fieldsOf(fieldsOf(props)['modalities'])
+      return {
+        contextTokens: countIn(fieldsOf(fieldsOf(props)['default_generation_settings']), 'n_ctx'),
+        images: typeof vision === 'boolean' ? vision : undefined,
+      }
+    },
+    () => ({}),
   )
 
 interface Dialect {
@@ -62,19 +74,20 @@ interface Dialect {
   readonly takesMore: boolean
 }
 
-/** Opens the model. @param lookUp returns the context size in tokens, given the key; if it throws, the size is unknown */
+/** Opens the model. @param lookUp returns what the server reports, given the key; if it throws, that is unknown */
 async function openWith(
   request: ModelRequest,
   { takesMore }: Dialect,
-  lookUp?: (key: string | undefined) => Promise<number | undefined>,
+  lookUp?: (key: string | undefined) => Promise<Facts>,
 ): Promise<OpenedModel> {
   const { name, baseUrl, contextTokens: given, env } = request
   const baseURL = normalBaseUrl(baseUrl as string)
   const apiKey = env['MULLIGAN_API_KEY'] || undefined
-  const [{ createOpenAICompatible }, contextTokens = given] = await Promise.all([
+  const [{ createOpenAICompatible }, facts = {}] = await Promise.all([
     import('@ai-sdk/openai-compatible'),
     given === undefined ? lookUp?.(apiKey).catch(() => undefined) : undefined,
   ])
+  const contextTokens = given ?? facts.contextTokens
   const asSent = takesMore ? fetchAtHome : fetchHere
   const repairing = repairingFetch(asSent)
   const { topK, minP, ...standard } = samplingFor(request)
@@ -95,6 +108,7 @@ async function openWith(
     takeRepairs: repairing.takeRepairs,
     sampling: standard,
     ...(contextTokens && { contextTokens }),
+    ...(facts.images !== undefined && { images: facts.images }),
     secrets: apiKey ? [apiKey] : [],
   }
 }

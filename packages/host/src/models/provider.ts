@@ -30,6 +30,8 @@ export interface OpenedModel {
   readonly takeRepairs?: () => readonly Repair[]
   /** Effective context size in tokens, if the provider knows better than its `CONTEXT_TOKENS`. */
   readonly contextTokens?: number
+  /** Whether the model takes images, if the provider knows. */
+  readonly images?: boolean
   /** The sampling options to pass with every call to `model`. Default: all that the interface has fields for. */
   readonly sampling?: AgentSampling
   /** Describes to the user, in a few words, what the server is doing while nothing arrives: "loading". Never throws. */

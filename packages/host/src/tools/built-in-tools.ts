@@ -15,6 +15,7 @@ import {
 } from '@mulligan/tools'
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
+import { IMAGE_TYPES, MAX_IMAGE_BYTES } from '../common/images.ts'
 import { readableSecrets, sandboxOptions } from '../config/sandbox.ts'
 import type { Settings } from '../config/settings.ts'
 import { checkInSandbox } from './check-in-sandbox.ts'
@@ -55,7 +56,12 @@ export function builtInTools(
     layers: true,
     readableSecrets: readableSecrets(settings.sandbox, workspace.root, env),
   })
-  const tools = [...fileTools(workspace), ...gitTools(workspace), ...thinkTools(session), ...webTools({ search: searchOf(settings, env) })]
+  const tools = [
+    ...fileTools(workspace, { media: IMAGE_TYPES, mediaBytes: MAX_IMAGE_BYTES }),
+    ...gitTools(workspace),
+    ...thinkTools(session),
+    ...webTools({ search: searchOf(settings, env) }),
+  ]
   const checks = settings.diagnostics.flatMap(({ value }) =>
     value.map(({ timeout, ...check }) => ({ ...check, ...(timeout !== undefined && { timeout }) })),
   )

@@ -38,7 +38,7 @@ export const KEYS: readonly Row[] = [
   ['Ctrl-C', 'stops the current turn; when idle, clears the input, then quits'],
   ['Ctrl-D', 'quits if the input is empty'],
   ['!COMMAND', 'runs a command in your own shell, outside the sandbox; its output goes to the model with your next message'],
-  ['@PATH', 'mentions a file; the model reads it if needed'],
+  ['@PATH', 'mentions a file, which the model reads if needed, or an image, which is sent'],
   ['@SERVER:URI', 'mentions a resource of an MCP server'],
   ['//TEXT', 'sends a message that starts with a slash'],
 ]

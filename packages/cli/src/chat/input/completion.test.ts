@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { mentionOf, mentionsIn, openMention } from '../../mentions.ts'
+import { droppedImages, mentionOf, mentionsIn, openMention } from '../../mentions.ts'
 import { type Completer, createCompleter } from './completion.ts'
 import { candidate, type FileList, rank, workspaceFiles } from './files.ts'
 
@@ -33,6 +33,28 @@ describe('mentions', () => {
       }),
     )
   })
+})
+
+describe('pasted paths of images', () => {
+  const files = new Set(['/w/a.png', '/w/sub/b.JPG', '/home/ann/Screen Shot.png', '/etc/passwd', '/x/ü.webp'])
+  test.each([
+    ['/w/a.png', '@a.png '],
+    ['/w/a.png \n', '@a.png '],
+    ['/home/ann/Screen\\ Shot.png', '@"/home/ann/Screen Shot.png" '],
+    ["'/home/ann/Screen Shot.png'", '@"/home/ann/Screen Shot.png" '],
+    ['"/home/ann/Screen Shot.png" /w/sub/b.JPG', '@"/home/ann/Screen Shot.png" @sub/b.JPG '],
+    ['file:///home/ann/Screen%20Shot.png', '@"/home/ann/Screen Shot.png" '],
+    ['file:///x/%C3%BC.webp', '@/x/ü.webp '],
+    ['/w/gone.png', undefined],
+    ['/etc/passwd', undefined],
+    ['a.png', undefined],
+    ['see /w/a.png', undefined],
+    ['file://other/w/a.png', undefined],
+    ['file:///w/%ff.png', undefined],
+    ["it's", undefined],
+    ['', undefined],
+    [`/${'x'.repeat(5000)}.png`, undefined],
+  ])('%j', (text, mentions) => expect(droppedImages(text, '/w', (path) => files.has(path))).toBe(mentions))
 })
 
 describe('ranking', () => {

@@ -50,6 +50,8 @@ export interface PromptProps {
   readonly onEmptyKey?: (key: EditorKey) => boolean
   /** Typed when Escape is pressed twice in empty input. */
   readonly onTwoEscapes?: string
+  /** Returns what is inserted for a paste. Default: the text. */
+  readonly onPaste?: (text: string) => string
   /** Called on every key and paste. */
   readonly onKey?: () => void
 }
@@ -229,7 +231,7 @@ function useEditor(props: PromptProps, columns: number): EditorState {
   usePaste(
     (text) => {
       props.onKey?.()
-      take([{ name: 'paste', text }])
+      take([{ name: 'paste', text: props.onPaste?.(text) ?? text }])
     },
     { isActive },
   )

@@ -6,7 +6,7 @@ import { DEFAULT_AGENT } from '@mulligan/host/parts'
 import { fromHome } from '../../paths.ts'
 import { plain } from '../../ui/colors.ts'
 import { ledgerLines } from '../../ui/ledger.ts'
-import { localTime, plural } from '../../ui/text.ts'
+import { imageText, localTime, plural } from '../../ui/text.ts'
 
 /** `steer`: what the user said while the turn ran. */
 type Step =
@@ -39,12 +39,12 @@ export function conversationOf(
 }
 
 function turnOf(
-  { turnId: id, at, prompt, model, where, agent }: Event<'turn.started'>,
+  { turnId: id, at, prompt, images = [], model, where, agent }: Event<'turn.started'>,
   end: Event<'turn.ended'>['outcome'] | undefined,
   history: readonly Message[],
 ) {
   return {
-    ...{ id, at, prompt, model, where, agent },
+    ...{ id, at, prompt, images, model, where, agent },
     /** `unfinished`: still running, or its process died. */
     status: end?.status ?? ('unfinished' as const),
     error: end?.error,
@@ -58,7 +58,10 @@ function turnOf(
 
 function stepsOf(message: Message): readonly Step[] {
   if (message.role === 'results') return message.records.map((call) => ({ type: 'call', call }))
-  if (message.role === 'user') return message.step === undefined ? [] : [{ type: 'steer', text: message.text }]
+  if (message.role === 'user') {
+    const images = (message.images ?? []).map(({ name }) => `\n(with ${name})`).join('')
+    return message.step === undefined ? [] : [{ type: 'steer', text: message.text + images }]
+  }
   const text = textOf(message).trim()
   return text === '' ? [] : [{ type: 'text', text }]
 }
@@ -77,13 +80,13 @@ export function markdownOf({ session, turns }: ReturnType<typeof conversationOf>
 }
 
 function turnLines(turn: ShownTurn, at: number): readonly string[] {
-  const { agent = DEFAULT_AGENT, model, where, prompt, steps, ledger, status, error, undone, rewound } = turn
+  const { agent = DEFAULT_AGENT, model, where, prompt, images, steps, ledger, status, error, undone, rewound } = turn
   const about = [localTime(turn.at), `${oneLine(model, 120)} on ${oneLine(where, 80)}`]
   const under = ledgerLines({ ledger, calls: steps.flatMap((step) => (step.type === 'call' ? [step.call] : [])) }, plain)
   return [
     ...['', `## Turn ${at + 1}`, ''],
     [...about, ...(agent === DEFAULT_AGENT ? [] : [`agent ${oneLine(agent, 40)}`])].join(' · '),
-    ...['', ...quoted(prompt), ...stepLines(steps)],
+    ...['', ...quoted(prompt), ...images.map((image) => `> with ${imageText(image)}`), ...stepLines(steps)],
     ...(under.length === 0 ? [] : ['', ...under.map((line) => `- ${line}`)]),
     ...(rewound ? ['', '*Taken out of the conversation by a rewind.*'] : []),
     ...(undone ? ['', '*The changes to files were undone.*'] : []),

@@ -1,0 +1,47 @@
+/** Builds the messages of the chat: the text, what is named in it, its images, and the output of the user's own commands since the last one. */
+import type { RunOptions, Steer } from '@mulligan/agent'
+import type { Workspace } from '@mulligan/host/parts'
+import { resourceServers } from '../commands/mcp/status-text.ts'
+import { resourcesIn } from '../mentions.ts'
+import { type OwnRun, promptOf } from './chat-input.ts'
+import type { ChatOptions } from './chat-types.ts'
+
+type Built = Required<Pick<RunOptions, 'prompt' | 'mentions' | 'images' | 'attached' | 'untrusted'>>
+
+/** @param tell shows why an image is not sent */
+export function createMessages(options: ChatOptions, servers: Workspace['servers'], tell: (text: string) => void) {
+  /** Commands that the user ran in their own shell since the last message. */
+  let ownRuns: readonly OwnRun[] = []
+
+  function imagesIn(mentions: readonly string[]): Built['images'] {
+    const { images, problems } = options.images(mentions)
+    for (const problem of problems) tell(problem)
+    return images
+  }
+
+  const resources = (text: string) => resourcesIn(text, resourceServers(servers()))
+
+  return {
+    /** Adds a command to the next message. */
+    ran: (run: OwnRun): void => {
+      ownRuns = [...ownRuns, run]
+    },
+    /** Forgets the commands. */
+    forget: (): void => {
+      ownRuns = []
+    },
+    /** @param mentions files that the user named; those in the text of a project's command don't count */
+    message: (text: string, mentions: readonly string[], untrusted: boolean): Built => {
+      const prompt = promptOf(text, ownRuns, mentions, untrusted ? [] : resources(text))
+      const attached = ownRuns.length > 0
+      ownRuns = []
+      return { prompt, mentions, images: imagesIn(mentions), attached, untrusted }
+    },
+    /** Returns what joins a running turn. */
+    steers: (text: string): readonly Steer[] => {
+      if (text === '') return []
+      const mentions = options.mentioned(text)
+      return [{ text: promptOf(text, [], mentions, resources(text)), mentions, images: imagesIn(mentions) }]
+    },
+  }
+}
