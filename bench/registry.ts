@@ -21,4 +21,5 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   'mcp-proxy': () => import('./mcp-proxy/bench.ts'),
   notes: () => import('./notes.ts'),
   questions: () => import('./questions.ts'),
+  kills: () => import('./kills.ts'),
 }

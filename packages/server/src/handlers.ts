@@ -8,7 +8,7 @@ import { type ChangedTurn, createChangeLog, type RecordedChanges, turnDiff } fro
 import type { Body, Query, Response, Route } from './contract.ts'
 import { ApiError, notFound } from './errors.ts'
 import type { Keyed } from './idempotency.ts'
-import { approvalOf, sessionOf, turnOf } from './present.ts'
+import { approvalOf, sessionOf, sessionWith, turnOf } from './present.ts'
 import { readReliability } from './reliability/index.ts'
 import type { Runner } from './runner.ts'
 
@@ -98,8 +98,9 @@ export function createHandlers({ store, runner, env, version }: HandlerOptions):
     },
     'GET /api/sessions/:id': async ({ params: { id } }) => {
       const row = await known(id)
-      const [session, turns] = await Promise.all([sessionOf(store, row), store.turns(row.id)])
-      return { ...session, turns: turns.map(turnOf) }
+      // The status is that of the turns which are returned with it.
+      const turns = await store.turns(row.id)
+      return { ...sessionWith(row, turns.at(-1)), turns: turns.map(turnOf) }
     },
     'PATCH /api/sessions/:id': async ({ params: { id }, body: { title } }) => {
       await store.updateSession((await known(id)).id, { title })

@@ -6,8 +6,12 @@ import type { Approval, Session, SessionStatus, Turn } from './contract.ts'
 const statusOf = (last: TurnRow | undefined): SessionStatus =>
   last?.status === 'running' || last?.status === 'waiting' ? last.status : 'idle'
 
-export async function sessionOf(store: Store, { settings, ...row }: SessionRow): Promise<Session> {
-  const last = row.turns > 0 ? await store.lastTurn(row.id) : undefined
+export async function sessionOf(store: Store, row: SessionRow): Promise<Session> {
+  return sessionWith(row, row.turns > 0 ? await store.lastTurn(row.id) : undefined)
+}
+
+/** @param last its last turn */
+export function sessionWith({ settings, ...row }: SessionRow, last: TurnRow | undefined): Session {
   const model = last?.model ?? settings?.['model']
   return { ...row, ...(typeof model === 'string' && { model }), status: statusOf(last) }
 }
