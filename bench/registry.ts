@@ -10,6 +10,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   growth: () => import('./growth.ts'),
   start: () => import('./start.ts'),
   'start-peers': () => import('./start-peers.ts'),
+  'start-mcp': () => import('./start-mcp.ts'),
   repair: () => import('./repair.ts'),
   'repair-size': () => import('./repair-size.ts'),
   'repair-scan': () => import('./repair-scan.ts'),

@@ -67,6 +67,40 @@ it('a tool that was found is in the requests of the next process too, after thos
   model.assertDone()
 })
 
+/** An MCP server with 300 tools, which says which one was called. */
+const SERVER_OF_300 = `
+import { createInterface } from 'node:readline'
+const text = { type: 'string', description: 'What the table has in this column.' }
+const inputSchema = { type: 'object', properties: { id: text, since: text, limit: { type: 'integer' } } }
+const tools = Array.from({ length: 300 }, (_, at) => ({ name: 'table_' + at, description: 'Reads table ' + at + ' of the archive.', inputSchema }))
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (id === undefined) return
+  const result =
+    method === 'initialize' ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'archive', version: '1' } }
+    : method === 'tools/list' ? { tools }
+    : method === 'tools/call' ? { content: [{ type: 'text', text: 'rows of ' + params.name }] }
+    : undefined
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32601, message: 'unknown' } }) }))
+})`
+
+it('of 300 tools of an MCP server none is sent at 8,192 tokens of context; they are found, and then called', async () => {
+  using here = place({ 'server.mjs': SERVER_OF_300 })
+  const server = { command: process.execPath, args: [`${here.dir}/server.mjs`], tools: { '*': { effect: 'read' } } }
+  here.write('../.config/mulligan/config.json', JSON.stringify({ mcpServers: { archive: server } }))
+  const find = call('find_tools', { query: 'table 217 of the archive', limit: 1 })
+  await using model = await scriptedModel([find, call('table_217', { limit: '5' }), say('Read.')])
+  const { code } = await here.run(['Read it.', ...using(model)], { env: { MULLIGAN_CONTEXT: '8192' } })
+  expect(code).toBe(0)
+  const { messages, tools } = bodyOf(model.requests[0])
+  expect(toolsOf(model.requests[0]).filter((name) => name.startsWith('table_'))).toEqual([])
+  expect(estimateTokens(JSON.stringify(messages[0]) + JSON.stringify(tools))).toBeLessThanOrEqual(1500)
+  expect(lastToolResults(model.requests[1] as never)[0]?.text).toMatch(/^table_217: Reads table 217/)
+  expect(toolsOf(model.requests[1]).filter((name) => name.startsWith('table_'))).toEqual(['table_217'])
+  expect(lastToolResults(model.requests[2] as never)[0]?.text).toContain('rows of table_217')
+  model.assertDone()
+}, 60_000)
+
 it('the names of the tools that are to be found are told, and tools.lean says which are there', async () => {
   using here = place({ 'mulligan.json': '{ "tools": { "lean": ["grep", "read_file"] } }' })
   await using model = await scriptedModel([say('Hi.')])

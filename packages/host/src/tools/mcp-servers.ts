@@ -83,6 +83,7 @@ const MAX_ENTRIES = 200
 function toolCache(path: string, fresh: boolean): FileCache {
   const known = fresh ? {} : readCache(path)
   let writing: Promise<void> = Promise.resolve()
+  const waiting = new Map<string, Known>()
   const keyOf = (name: string, config: McpServer): string =>
     createHash('sha256')
       .update(JSON.stringify([VERSION, name, config.command, config.args, config.cwd, config.url]))
@@ -93,16 +94,32 @@ function toolCache(path: string, fresh: boolean): FileCache {
     set(name, config, entry) {
       const key = keyOf(name, config)
       known[key] = entry
-      const write = (): Promise<void> => {
-        const { [key]: _, ...others } = readCache(path)
-        const kept = Object.fromEntries([...Object.entries(others), [key, entry]].slice(-MAX_ENTRIES))
-        return replaceFile(path, JSON.stringify(kept))
-      }
-      // Without the file, servers are asked again at the next start.
-      writing = writing.then(() => changing(path, write)).catch(() => undefined)
+      waiting.set(key, entry)
+      if (waiting.size > 1) return
+      // All that was set while another write was under way is one write. Without the file, servers are asked again at the next start.
+      writing = writing
+        .then(() =>
+          changing(path, () => {
+            const entries = withAll(readCache(path), waiting)
+            waiting.clear()
+            return replaceFile(path, JSON.stringify(entries))
+          }),
+        )
+        .catch(() => waiting.clear())
     },
     written: () => writing,
   }
+}
+
+/** The entries with others, the latest last. A server that fails now keeps the tools that it had. */
+function withAll(entries: Readonly<Record<string, Known>>, added: ReadonlyMap<string, Known>): Record<string, Known> {
+  const all = new Map(Object.entries(entries))
+  for (const [key, entry] of added) {
+    const before = all.get(key)
+    all.delete(key)
+    all.set(key, entry.isSlow && before && before.tools.length > 0 ? before : entry)
+  }
+  return Object.fromEntries([...all].slice(-MAX_ENTRIES))
 }
 
 function readCache(path: string): Record<string, Known> {

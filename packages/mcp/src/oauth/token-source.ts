@@ -11,6 +11,7 @@ import {
 import { withoutSecrets } from '../secrets.ts'
 import { authFetch } from './auth-fetch.ts'
 import { type CredentialStore, type Credentials, expiryOf, type Login, resourceOf, secretsOf, withLogin } from './credentials.ts'
+import { LoginNeeded, TokenFailed } from './errors.ts'
 
 export interface TokenSource extends AuthProvider {
   /** Removes the tokens from a text. */
@@ -21,16 +22,6 @@ export interface TokenSource extends AuthProvider {
 
 /** Milliseconds before it expires that a token is refreshed. */
 const EARLY = 30_000
-
-/** The server wants a person to log in. */
-export class LoginNeeded extends Error {
-  override readonly name = 'LoginNeeded'
-}
-
-/** The authorization server gives no token at the moment. */
-export class TokenFailed extends Error {
-  override readonly name = 'TokenFailed'
-}
 
 /** @param name what the person calls the server, for the command to log in */
 export function tokenSource(name: string, url: string, store: CredentialStore): TokenSource {

@@ -1,6 +1,7 @@
 /** A server that is reached by Streamable HTTP. */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { LoginNeeded, TokenFailed, type TokenSource } from '../oauth/token-source.ts'
+import { LoginNeeded, TokenFailed } from '../oauth/errors.ts'
+import type { TokenSource } from '../oauth/token-source.ts'
 import { type Id, idKey, messageOf } from './messages.ts'
 import type { OpenServer } from './server.ts'
 

@@ -1,6 +1,6 @@
 /** The servers' tools in the executor, with real processes. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -190,6 +190,20 @@ describe('starting', () => {
       ['dead', 'failed'],
       ['notes', 'idle'],
     ])
+  })
+
+  it('a program that fails is waited for once, and is there again when it works', async () => {
+    const works = join(folder, 'works')
+    const program = `require('node:fs').existsSync(${JSON.stringify(works)}) ? import(${JSON.stringify(SERVER)}) : process.exit(3)`
+    const config = { notes: { command: process.execPath, args: ['-e', program, 'server', join(folder, 'log')] } }
+    const first = await open(config)
+    expect(first.leftOut).toEqual([{ server: 'notes', why: expect.stringContaining('3') as string }])
+    writeFileSync(works, '')
+    // Nobody waits for it.
+    const second = await open(config, { wait: 3600 })
+    expect(second.leftOut[0]?.why).toMatch(/has not listed its tools yet.*the last time: .*3/)
+    await vi.waitFor(() => expect(second.tools.map(({ name }) => name)).toContain('send'), 10_000)
+    expect((await open(config, { wait: 3600 })).status()).toEqual([{ ...IDLE, state: 'idle' }])
   })
 
   it('an older server that ends at a request it does not know is started again for the older handshake', async () => {

@@ -2,21 +2,22 @@
 import type { ChildProcessWithoutNullStreams, SpawnOptionsWithoutStdio } from 'node:child_process'
 import type { Tool } from '@mulligan/core'
 import type { CredentialStore } from '../oauth/credentials.ts'
-import { tokenSource } from '../oauth/token-source.ts'
 import { processServer } from '../proxy/process.ts'
 import { secretsIn, secretsOfHeaders, withoutSecrets } from '../secrets.ts'
 import { expanded, type McpServer } from './config.ts'
 import type { AskPerson } from './elicit.ts'
 import { type McpPrompt, promptArguments, promptsOf, promptText } from './prompts.ts'
 import { listResources, type McpResource, READ_RESOURCE, resourceTool } from './resources.ts'
-import { createSession, type Offer, type Session } from './session.ts'
+import type { Offer, Session, SessionOptions } from './session.ts'
 import { type LeftOut, type ListedTool, toolNames, toolsOf } from './tools.ts'
 
 /** What is known of a server. */
 export interface Known extends Partial<Omit<Offer, 'tools'>> {
   readonly tools: readonly ListedTool[]
-  /** It did not answer in time, so that it is not waited for again. */
+  /** It did not answer in time, or its program failed, so that it is not waited for again. */
   readonly isSlow?: boolean
+  /** Why its program failed. */
+  readonly why?: string
 }
 
 /** Keeps what servers listed, so that they need not run before one of their tools is called. */
@@ -84,6 +85,8 @@ export interface PromptMessage {
 }
 
 const WAIT = 3
+/** Milliseconds after which a slow server is asked again: until then, it would only slow down the start. */
+const LATER = 1000
 
 interface One {
   readonly name: string
@@ -118,7 +121,7 @@ export async function openMcpServers(
       if (one) take(one, offer)
     }
     try {
-      return { session: createSession({ name, version: options.version, ask: options.ask, onOffer, ...reached(name, config, options) }) }
+      return { session: whenUsed({ name, version: options.version, ask: options.ask, onOffer, ...reached(name, config, options) }) }
     } catch (error) {
       return { why: (error as Error).message }
     }
@@ -136,13 +139,16 @@ export async function openMcpServers(
       if (one.session) take(one, await one.session.list())
     } catch (error) {
       one.why = (error as Error).message
+      if (one.config.command !== undefined) cache.set(one.name, one.config, { tools: [], isSlow: true, why: one.why })
     } finally {
       one.isStarting = false
       now = undefined
     }
   }
 
-  for (const one of all) if (one.session && one.known?.isSlow) void list(one)
+  const slow = all.filter(({ session, known }) => session && known?.isSlow)
+  for (const one of slow) one.isStarting = true
+  const later = setTimeout(() => void slow.map(list), LATER)
   const unknown = all.filter(({ session, known }) => session && !known)
   const timer = Promise.withResolvers<void>()
   const timeout = setTimeout(timer.resolve, wait * 1000)
@@ -152,8 +158,10 @@ export async function openMcpServers(
 
   function built(): NonNullable<typeof now> {
     const leftOut: LeftOut[] = []
-    for (const { name, isStarting, why } of all) {
-      if (isStarting) leftOut.push({ server: name, why: 'it has not listed its tools yet; they are there from the turn on that follows' })
+    for (const { name, known, isStarting, why } of all) {
+      const before = known?.why === undefined ? '' : `; the last time: ${known.why}`
+      if (isStarting)
+        leftOut.push({ server: name, why: `it has not listed its tools yet; they are there from the turn on that follows${before}` })
       else if (why !== undefined) leftOut.push({ server: name, why })
     }
     const tools = all.flatMap(({ name, config, offer, session }) =>
@@ -191,6 +199,7 @@ export async function openMcpServers(
     },
     resources: async (server, signal) => listResources(called(server).session, signal),
     async close() {
+      clearTimeout(later)
       await Promise.all(all.map(({ session }) => session?.close()))
     },
   }
@@ -203,7 +212,25 @@ function statusOf({ name, config, session, offer, isStarting, why }: One): McpSe
   return { name, state, tools: tools.length, prompts: prompts.length, hasResources, ...(why !== undefined && { why }) }
 }
 
-type Reached = Pick<Parameters<typeof createSession>[0], 'open' | 'url' | 'headers' | 'auth' | 'redact'>
+/** A session that loads the protocol's client when it is first used: with most starts no server is. */
+function whenUsed(options: SessionOptions): Session {
+  let loading: Promise<Session> | undefined
+  let session: Session | undefined
+  const used = (): Promise<Session> => {
+    loading ??= import('./session.ts').then(({ createSession }) => (session = createSession(options)))
+    return loading
+  }
+  return {
+    list: async () => (await used()).list(),
+    ask: async (asked) => (await used()).ask(asked),
+    pages: async (...page) => (await used()).pages(...page),
+    call: async (call) => (await used()).call(call),
+    isOpen: () => session?.isOpen() ?? false,
+    close: async () => (await loading)?.close(),
+  }
+}
+
+type Reached = Pick<SessionOptions, 'open' | 'url' | 'headers' | 'credentials' | 'redact'>
 
 /** How a server is reached. @throws Error saying what is wrong with its configuration */
 function reached(
@@ -215,8 +242,7 @@ function reached(
   const redact = withoutSecrets([...secretsIn(own), ...secretsOfHeaders(headers ?? {})])
   if (url !== undefined) {
     const hasKey = Object.keys(headers ?? {}).some((header) => header.toLowerCase() === 'authorization')
-    const auth = credentials && !hasKey ? tokenSource(name, url, credentials) : undefined
-    return { url, headers, auth, redact: auth ? (text) => auth.redact(redact(text)) : redact }
+    return { url, headers, redact, ...(credentials && !hasKey && { credentials }) }
   }
   if (command === undefined) throw new Error('it has neither a command nor a url')
   const file = resolve(command)

@@ -2,7 +2,9 @@
 import { Client, ProtocolError, SdkError, SdkErrorCode, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { ModelRetry, ToolFailure, TransientError } from '@mulligan/core'
 import { isRecord } from '@mulligan/repair'
-import { loginErrorOf, TokenFailed, type TokenSource } from '../oauth/token-source.ts'
+import type { CredentialStore } from '../oauth/credentials.ts'
+import { TokenFailed } from '../oauth/errors.ts'
+import { loginErrorOf, tokenSource } from '../oauth/token-source.ts'
 import { reasonOf } from '../proxy/http.ts'
 import { type CallResult, CODES } from '../proxy/messages.ts'
 import type { OpenServer } from '../proxy/server.ts'
@@ -18,9 +20,9 @@ export interface SessionOptions {
   readonly open?: OpenServer | undefined
   readonly url?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Tokens of a login. */
-  readonly auth?: TokenSource | undefined
-  /** Removes the values of the server's own variables and headers, and of its tokens. */
+  /** Logins, for a server that has an address. */
+  readonly credentials?: CredentialStore | undefined
+  /** Removes the values of the server's own variables and headers. */
   readonly redact: (text: string) => string
   readonly version: string
   /** Asks a person what a server wants to know. Absent: servers are told that nobody can be asked. */
@@ -83,7 +85,9 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 const isListed = (value: unknown): value is ListedTool => isRecord(value) && typeof value['name'] === 'string'
 
-export function createSession({ name, open, url, headers, auth, redact, version, ask, onOffer }: SessionOptions): Session {
+export function createSession({ name, open, url, headers, credentials, version, ask, onOffer, ...options }: SessionOptions): Session {
+  const auth = credentials && url !== undefined ? tokenSource(name, url, credentials) : undefined
+  const redact = (text: string): string => options.redact(auth ? auth.redact(text) : text)
   let opening: Promise<Client> | undefined
   let lastWhy = ''
   /** Ends what has not connected yet. */

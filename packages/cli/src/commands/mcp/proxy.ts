@@ -58,7 +58,7 @@ export async function proxyCommand(command: readonly string[], flags: ProxyFlags
     if (file !== undefined) appendFileSync(file, `${redact(JSON.stringify({ at: new Date().toISOString(), ...event }))}\n`)
   }
   const hasKey = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
-  const auth = url === undefined || hasKey ? undefined : tokenSource(url, addressOf(url), credentialStore(process.env))
+  const auth = url === undefined || hasKey ? undefined : await tokenSource(url, addressOf(url), credentialStore(process.env))
   const redact = (text: string): string => withoutOwn(auth ? auth.redact(text) : text)
   const server = url ?? command.join(' ')
   const journal = observe ? undefined : openJournal(join(openDataDir().dir, 'mcp-calls.db'))

@@ -57,7 +57,7 @@ export async function serveCommand(flags: ServeFlags, output: Output): Promise<n
     log: fileLog(data.log),
   }
   const what = `Serving ${tools.length} tools of ${oneLine(cwd, 200)}`
-  const served = flags.http === undefined ? onStdio(server, what, output) : await overHttp(server, what, flags.http, output)
+  const served = flags.http === undefined ? await onStdio(server, what, output) : await overHttp(server, what, flags.http, output)
   const interrupt = watchInterrupts(() => void served.close())
   output.closed.addEventListener('abort', () => void served.close())
   await served.closed
@@ -70,7 +70,7 @@ const onError =
   ({ message }: Error): void =>
     err(`mulligan: ${oneLine(message, 400)}\n`)
 
-function onStdio(server: ToolServerOptions, what: string, output: Output): ServedTools {
+async function onStdio(server: ToolServerOptions, what: string, output: Output): Promise<ServedTools> {
   // What own tools print must not get between the messages.
   const stdout = new Writable({
     write: (chunk, _, done) => {
@@ -78,7 +78,7 @@ function onStdio(server: ToolServerOptions, what: string, output: Output): Serve
       done()
     },
   })
-  const served = serveTools({ ...server, stdout, onError: onError(output) })
+  const served = await serveTools({ ...server, stdout, onError: onError(output) })
   output.err(`${what} on stdin and stdout.\n`)
   return served
 }
