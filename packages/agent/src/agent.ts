@@ -358,7 +358,8 @@ function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<Tur
     if (isUser(message) && message.step !== undefined) steered.set(message.step, message)
     if (message.role === 'results') for (const record of message.records) records.set(record.id, record)
   }
-  const begun = new Map<string, BegunEffect>()
+  // A call with an outcome is not run again, though its step may not be recorded: a read, too.
+  const begun = new Map<string, BegunEffect>([...records].map(([id, record]) => [id, { effect: record.effect, record }]))
   const emitted = new Set<string>()
   for (const event of past) {
     if (event.type === 'tool.started' && event.effect !== 'read')

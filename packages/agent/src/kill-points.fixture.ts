@@ -98,7 +98,7 @@ function isNew(effects: Effects, key: string): boolean {
   return keys.size < keys.add(key).size
 }
 
-function toolsOf(effects: Effects, { point }: Life): Tool[] {
+function toolsOf(effects: Effects, { point }: Life, reads: Effects): Tool[] {
   const happen = (what: string, isFirst = (): boolean => true): unknown => {
     if (point(`before ${what}`)) return NEVER
     if (isFirst()) effects.set(what, (effects.get(what) ?? 0) + 1)
@@ -107,7 +107,14 @@ function toolsOf(effects: Effects, { point }: Life): Tool[] {
   const input = z.object({ text: z.string() })
   const changes = (text: string): ProposedChanges => ({ id: text, hash: `hash of ${text}`, targets: [text], summary: '1 file changed' })
   return [
-    search,
+    {
+      ...search,
+      execute: (input, ctx) => {
+        const query = `read ${(input as { query: string }).query}`
+        reads.set(query, (reads.get(query) ?? 0) + 1)
+        return search.execute(input, ctx)
+      },
+    },
     defineTool({
       name: 'append',
       description: 'Appends.',
@@ -185,9 +192,16 @@ function createPerson() {
 const STEER = 'by the way'
 
 /** Asks about effects; some are denied. Once `one` is dead, the person no longer answers. */
-const options = (server: ScriptedModel, store: Store, effects: Effects, one: Life, parks = false): AgentOptions => ({
+const options = (
+  server: ScriptedModel,
+  store: Store,
+  effects: Effects,
+  one: Life,
+  parks = false,
+  reads: Effects = new Map(),
+): AgentOptions => ({
   model: agentModel(server, 'openai'),
-  tools: toolsOf(effects, one),
+  tools: toolsOf(effects, one, reads),
   store: mortal(store, one),
   cwd: '/home/ann/notes',
   policy: ({ effect, tool, input }) =>
@@ -227,6 +241,8 @@ interface Killed {
   /** Undefined if the turn had ended when it was killed. */
   readonly outcome: TurnOutcome | undefined
   readonly effects: Effects
+  /** How often each read has run. */
+  readonly reads: Effects
   readonly history: readonly Message[]
   /** Number of result events by call. */
   readonly results: ReadonlyMap<string, number>
@@ -250,6 +266,7 @@ async function killedAt(
   { after = 'resume', parks = false, change = (store) => store }: KillOptions = {},
 ): Promise<Killed> {
   const effects: Effects = new Map()
+  const reads: Effects = new Map()
   let opened = await stores.openStore()
   const all = [opened]
   await opened.createSession({ id: 's', cwd: '/home/ann/notes', title: 'go' })
@@ -257,7 +274,7 @@ async function killedAt(
   const steering = createPerson()
   for (const [at, killAt] of [...points, undefined].entries()) {
     const one = life(killAt)
-    const agent = createAgent(options(server, change(opened), effects, one, parks))
+    const agent = createAgent(options(server, change(opened), effects, one, parks, reads))
     const goOn = () =>
       after === 'resume' ? agent.resume('s', { takeOver: true, steering }) : agent.run({ sessionId: 's', prompt: after, takeOver: true })
     const ran = at === 0 ? agent.run({ sessionId: 's', prompt: 'go', steering }) : goOn()
@@ -277,7 +294,7 @@ async function killedAt(
     if (event.type === 'turn.steered') joined++
     else if (event.type === 'tool.result' && !event.late) results.set(event.callId, (results.get(event.callId) ?? 0) + 1)
   await Promise.all([...new Set(all)].map((store) => store.close()))
-  return { outcome, effects, history, results, joined }
+  return { outcome, effects, reads, history, results, joined }
 }
 
 const statusOf = ({ tool, result }: CallRecord) => `${tool} ${result.ok ? 'ok' : result.status}`
@@ -335,6 +352,8 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
     let points = 0
     /** Numbers of the points right after an effect. */
     let afterEffects: readonly number[]
+    /** Numbers of the points at which a call has finished and its step is not recorded. */
+    let unrecorded: readonly number[]
     beforeAll(async () => {
       server = await replies()
       const counted = life()
@@ -343,6 +362,10 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
       await createAgent(options(server, opened, new Map(), counted)).run({ sessionId: 's', prompt: 'go', steering: createPerson() })
       points = counted.passed.length
       afterEffects = counted.passed.flatMap((name, index) => (name.startsWith('after ') ? [index + 1] : []))
+      unrecorded = counted.passed.flatMap((name, index) => {
+        const isSecond = counted.passed.slice(0, index).filter((one) => one === name).length === 1
+        return name.startsWith('execute ') && isSecond ? [index + 1] : []
+      })
       await opened.close()
       calm = await killedAt([], server, stores)
     })
@@ -435,6 +458,22 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
           { numRuns: Math.ceil(kills / 5) },
         )
         expect(server.violations).toEqual([])
+      },
+      LONG,
+    )
+
+    it(
+      'once the outcome of a call is stored, it is not run again, a read neither',
+      async () => {
+        expect(unrecorded.length).toBeGreaterThan(8)
+        const stored = (store: Store): Store => ({
+          ...store,
+          saveCall: (...args) => store.saveCall(...args).then(() => store.settled('s')),
+        })
+        for (const at of unrecorded.slice(0, Math.ceil(kills / 3))) {
+          const { reads } = await killedAt([at], server, stores, { change: stored })
+          expect([at, [...reads].filter(([, times]) => times > 1)]).toEqual([at, []])
+        }
       },
       LONG,
     )

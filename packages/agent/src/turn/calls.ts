@@ -23,7 +23,7 @@ export interface CallContext {
   readonly answerTo: (callId: string, kind: ApprovalKind, hash: string) => StoredAnswer | undefined
   /** Aborted when the turn is stopped. */
   readonly signal: AbortSignal
-  /** Effects that started before a restart. */
+  /** Effects that started before a restart, and all calls whose outcome was saved. */
   readonly begun: ReadonlyMap<string, BegunEffect>
 }
 
