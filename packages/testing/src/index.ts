@@ -16,7 +16,7 @@ export {
   type StrictGoogleOptions,
   strictGoogle,
 } from './services/strict-google.ts'
-export { type StrictOAuth, type StrictOAuthOptions, strictOAuth } from './services/strict-oauth.ts'
+export { type GoogleLoginFile, type StrictOAuth, type StrictOAuthOptions, strictOAuth, type TokenIssuer } from './services/strict-oauth.ts'
 export {
   type SlackChannel,
   type SlackMessage,

@@ -53,7 +53,7 @@ export function googleCredentials(places: CredentialPlaces): () => Promise<Googl
     const source = googleSource(places)
     if (!source) return undefined
     if (opened?.file !== source.file) {
-      const auth = source.kind === 'login' ? fromLogin(places) : fromFile(source.file)
+      const auth = source.kind === 'login' ? fromLogin(places) : fromFile(source.file, places)
       opened = { file: source.file, auth }
       // What can't be opened now may be repaired by the next call.
       auth.catch(() => {
@@ -71,16 +71,29 @@ async function fromLogin({ file, endpoints }: CredentialPlaces): Promise<GoogleA
     clientId,
     clientSecret,
     ...(endpoints && { endpoints }),
+    // A token that Google takes back early is refreshed, and the refused request is made again.
+    forceRefreshOnFailure: true,
     transporterOptions: { retry: false, retryConfig: { retry: 0 } },
   })
   client.setCredentials({ refresh_token: refreshToken })
   return client as unknown as GoogleAuth
 }
 
-async function fromFile(keyFile: string): Promise<GoogleAuth> {
+async function fromFile(keyFile: string, { endpoints }: CredentialPlaces): Promise<GoogleAuth> {
   const { GoogleAuth } = await import('google-auth-library')
   try {
-    return (await new GoogleAuth({ keyFile, scopes: [...SCOPES] }).getClient()) as unknown as GoogleAuth
+    const client = await new GoogleAuth({
+      keyFile,
+      scopes: [...SCOPES],
+      clientOptions: { forceRefreshOnFailure: true, transporterOptions: { retry: false, retryConfig: { retry: 0 } } },
+    }).getClient()
+    // The library knows no other address for the tokens of a service account.
+    if (endpoints)
+      client.transporter.interceptors.request.add({
+        resolved: async (request) =>
+          request.url.href === GOOGLE_TOKENS ? { ...request, url: new URL(endpoints.oauth2TokenUrl) } : request,
+      })
+    return client as unknown as GoogleAuth
   } catch (cause) {
     throw new ToolFailure(`The credentials file ${keyFile} can't be used. A person has to repair it, or run: ${LOGIN}`, {
       errorType: 'config',
@@ -89,6 +102,8 @@ async function fromFile(keyFile: string): Promise<GoogleAuth> {
     })
   }
 }
+
+const GOOGLE_TOKENS = 'https://oauth2.googleapis.com/token'
 
 /** @throws ToolFailure if the file is damaged */
 export async function readLogin(file: string): Promise<GoogleLogin> {

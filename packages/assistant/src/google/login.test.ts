@@ -105,6 +105,42 @@ describe('afterwards', () => {
     )
   })
 
+  it('a token that expires in the middle of a turn is refreshed; one that was revoked ends it with the command', async () => {
+    await using google = await strictGoogle({
+      token: 'none',
+      files: [{ id: 'f-0000000001', name: 'Plan', mimeType: 'text/plain', text: 'Ship it.' }],
+    })
+    const { issuer, url } = google
+    writeFileSync(file, JSON.stringify(issuer.login()))
+    const endpoints = { oauth2AuthBaseUrl: `${url}/auth`, oauth2TokenUrl: `${url}/token`, oauth2RevokeUrl: `${url}/revoke` }
+    const tools = () => googleTools({ auth: googleCredentials({ file, env: {}, endpoints }), rootUrl: `${url}/` })
+    const call = caller(tools())
+    const draft = (using = call) => using('draft_email', { to: 'ana@example.com', subject: 'x', body: 'y' })
+    expect((await draft()).text).toMatch(/^Saved as draft/)
+    issuer.expireAll()
+    expect((await draft()).text).toMatch(/^Saved as draft/)
+    expect(google.drafts()).toHaveLength(2)
+    issuer.expireAll()
+    issuer.revokeAll()
+    const { text, record } = await draft()
+    expect([text, record.attempts]).toEqual([expect.stringMatching(/^failed \(config\): [\s\S]*mulligan auth google/), 1])
+    expect(google.drafts()).toHaveLength(2)
+  })
+
+  it('a service account signs for its tokens', async () => {
+    const key = join(folder, 'key.json')
+    const account = server.serviceAccount()
+    const env = { GOOGLE_APPLICATION_CREDENTIALS: key }
+    writeFileSync(key, JSON.stringify(account))
+    expect(await read(env)).toContain('Ship it.')
+    writeFileSync(key, JSON.stringify({ ...account, private_key: server.serviceAccount()['private_key'] }))
+    const text = await read(env)
+    expect(text).toMatch(/^failed \(config\): [\s\S]*invalid_grant/)
+    expect(text).not.toMatch(/PRIVATE KEY/)
+    writeFileSync(key, JSON.stringify({ ...account, client_email: 'nobody@test.iam.gserviceaccount.com' }))
+    expect(await read(env)).toMatch(/^failed \(config\)/)
+  })
+
   it('a log-out revokes and removes it', async () => {
     await logIn((url) => server.consent(url))
     expect(await logoutOfGoogle(file, server.endpoints)).toBe(true)

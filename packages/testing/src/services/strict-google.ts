@@ -1,5 +1,6 @@
 /** Google Drive, Gmail and Calendar as far as the assistant's tools use them, as strict as the originals. */
 import { type Service, type ServiceAnswer, type ServiceOptions, type ServiceRequest, startService } from './service.ts'
+import { authorization, type TokenIssuer } from './strict-oauth.ts'
 
 export interface GoogleFile {
   readonly id: string
@@ -25,7 +26,7 @@ export interface GoogleMessage {
 export type GoogleEvent = Readonly<Record<string, unknown>> & { readonly id: string }
 
 export interface StrictGoogleOptions extends ServiceOptions {
-  /** The access token. Default: `ya29.test`. */
+  /** An access token that is valid. Those of {@link StrictGoogle.issuer} are valid too. Default: `ya29.test`. */
   readonly token?: string
   readonly files?: readonly GoogleFile[]
   readonly messages?: readonly GoogleMessage[]
@@ -37,6 +38,8 @@ export interface StrictGoogleOptions extends ServiceOptions {
 }
 
 export interface StrictGoogle extends Service {
+  /** Its authorization server, at the same address. */
+  readonly issuer: TokenIssuer
   /** Drafts that exist. */
   readonly drafts: () => readonly { readonly id: string; readonly message: GoogleMessage }[]
   /** Everything that was sent, in order. */
@@ -287,8 +290,14 @@ export async function strictGoogle(options: StrictGoogleOptions = {}): Promise<S
     },
   ]
 
-  function handle({ method, path, headers, query, body }: ServiceRequest): ServiceAnswer {
-    if (headers.authorization !== `Bearer ${token}`) return fail(401, 'authError', 'Invalid Credentials')
+  const { handle: authorize, issuer } = authorization()
+
+  function handle(request: ServiceRequest): ServiceAnswer {
+    const { method, path, headers, query, body } = request
+    const authorized = authorize(request)
+    if (authorized) return authorized
+    const bearer = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
+    if (bearer !== token && !issuer.accepts(bearer)) return fail(401, 'authError', 'Invalid Credentials')
     const route = ROUTES.find((one) => one.method === method && one.path.test(path))
     if (!route) return { status: 404, body: 'Not Found' }
     const unknown = [...query.keys()].find((key) => !route.takes.includes(key))
@@ -302,7 +311,7 @@ export async function strictGoogle(options: StrictGoogleOptions = {}): Promise<S
   }
 
   const service = await startService(handle, options)
-  return { ...service, sent, created, drafts: () => [...drafts].map(([id, message]) => ({ id, message })) }
+  return { ...service, issuer, sent, created, drafts: () => [...drafts].map(([id, message]) => ({ id, message })) }
 }
 
 /** Reads the query that the tools make, with the escapes of Drive. Undefined if it is not valid. */
