@@ -14,6 +14,8 @@ export interface ChatOptions {
   /** Connects the workspace to the chat, so that it can report to the user and ask questions. */
   readonly connect: (chat: ChatEnds) => void
   readonly colors: Colors
+  /** Whether it is shown as plain lines, without panels. Default: no. */
+  readonly plain?: boolean
   /** The first lines shown. */
   readonly welcome: readonly string[]
   /** Returns the existing paths that a text mentions. */

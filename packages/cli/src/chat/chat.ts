@@ -207,6 +207,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     get tools() {
       return workspace.tools
     },
+    plain: options.plain === true,
     ...{ cwd, data, store, colors, ignored, servers, mcp, yes, turn, steering, leave, tell, agent: agentNow },
     session: () => session,
     choice: () => choice,
@@ -270,7 +271,10 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
 
   function dropQueued(): void {
     const dropped = waiting.drop()
-    if (dropped.length > 0) tell(`Not sent: ${dropped.map((one) => JSON.stringify(oneLine(one, 60))).join(', ')}. Press Up to get it back.`)
+    if (dropped.length > 0)
+      tell(
+        `Not sent: ${dropped.map((one) => JSON.stringify(oneLine(one, 60))).join(', ')}.${options.plain ? '' : ' Press Up to get it back.'}`,
+      )
   }
 
   function submit(typed: string): void {

@@ -15,7 +15,7 @@ import { EXIT, endProcess, ownCodeIn, saveMemory } from '../process.ts'
 import { chooseSession } from '../session.ts'
 import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
-import { type Colors, colorsFor } from '../ui/colors.ts'
+import { type Colors, colorsFor, setTheme, themeFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
 import { modeText } from '../ui/text.ts'
 import type { ChatEnds, Left } from './chat-types.ts'
@@ -23,6 +23,8 @@ import type { ChatEnds, Left } from './chat-types.ts'
 export interface ChatFlags extends Omit<RunFlags, 'takeOver' | 'json' | 'jsonStream'> {
   /** Opens the list of sessions first. */
   readonly resume?: boolean
+  /** Prints plain lines. */
+  readonly plain?: boolean
 }
 
 /** @returns the exit code. @throws UsageError */
@@ -41,10 +43,14 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
       ...ports.ofWorkspace,
       aroundOwnCode: ownCodeIn(cwd),
     })
-    const { openChat, showChat, openHistory, mentionsIn, droppedImages, completerFor } = await loadParts()
     const { choice, sessions, data } = workspace
+    const { settings } = choice
+    const isPlain =
+      flags.plain === true || settings.plain.value === 'on' || (settings.plain.value === 'auto' && process.env['TERM'] === 'dumb')
+    setTheme(isPlain ? 'none' : themeFor(settings.theme.value, process.env))
+    const { openChat, showChat, showPlain, openHistory, mentionsIn, droppedImages, completerFor } = await loadParts()
     const chat = await openChat({
-      ...{ workspace, connect, colors, welcome: welcome(cwd, choice, workspace.yes, colors) },
+      ...{ workspace, connect, colors, plain: isPlain, welcome: welcome(cwd, choice, workspace.yes, colors) },
       mentioned: (text) => mentionsIn(text).filter((path) => existsSync(resolve(cwd, path))),
       images: (paths) => readImages(cwd, paths),
     })
@@ -52,8 +58,9 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
     try {
       const history = openHistory(data.dir, cwd)
       const pasted = (text: string): string => droppedImages(text, workspace.cwd, (path) => existsSync(path)) ?? text
-      const complete = await completerFor(chat, sessions, cwd, workspace)
-      const left = await showChat({ chat, colors, history, complete, pasted }, output)
+      const left = isPlain
+        ? await showPlain(chat, output)
+        : await showChat({ chat, colors, history, complete: await completerFor(chat, sessions, cwd, workspace), pasted }, output)
       const ignored = await chat.ignored.changed().catch(() => [])
       if (ignored.length > 0) output.out(`\n${ignoredLine(ignored)}`)
       output.out(goodbye(left))
@@ -85,8 +92,6 @@ function needTerminal(): void {
   const { stdin, stdout } = process
   if (stdin.isTTY !== true || stdout.isTTY !== true)
     throw new UsageError('the chat needs a terminal', 'To run one turn: mulligan "what to do", or some-command | mulligan')
-  if (process.env['TERM'] === 'dumb')
-    throw new UsageError('this terminal (TERM=dumb) cannot show the chat', 'To run one turn: mulligan "what to do"')
 }
 
 function welcome(cwd: string, { configured, named, settings }: Choice, yes: boolean, { bold, dim }: Colors): string[] {

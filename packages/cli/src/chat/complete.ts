@@ -4,6 +4,7 @@ import type { Store } from '@mulligan/agent'
 import { MODES } from '@mulligan/core/executor'
 import { promptCommands, readAgents, type Workspace } from '@mulligan/host/parts'
 import { resourceServers } from '../commands/mcp/status-text.ts'
+import { THEMES } from '../ui/colors.ts'
 import { localTime } from '../ui/text.ts'
 import type { Chat } from './chat-types.ts'
 import { foundModels } from './commands/choices.ts'
@@ -28,6 +29,7 @@ export async function completerFor(
       const { all } = await readAgents(cwd, chat.state().choice.settings, process.env)
       return all.map(({ name, description }) => ({ value: name, description }))
     },
+    theme: () => THEMES.map((value) => ({ value })),
     rewind: async () =>
       (await messagesOf(store, chat.session())).toReversed().map(({ number, prompt }) => ({ value: String(number), description: prompt })),
     branch: async () =>

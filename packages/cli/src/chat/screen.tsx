@@ -3,7 +3,8 @@ import { Box, render, Static, Text, useApp, useStdout, useWindowSize } from 'ink
 import { createElement, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import type { Output } from '../ui/output.ts'
 import { modeText } from '../ui/text.ts'
-import type { Chat, ChatState, Left } from './chat-types.ts'
+import type { Chat, ChatState } from './chat-types.ts'
+import { attend, type Ended, writer } from './ending.ts'
 import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
 import { Prompt } from './input/prompt.tsx'
@@ -17,31 +18,15 @@ import { createReflow } from './reflow.ts'
 import { statusText } from './status.ts'
 import { hasGap, type Item } from './view.ts'
 
-const SIGNALS = ['SIGTERM', 'SIGHUP'] as const
-
-export interface Ended extends Left {
-  /** Whether a signal or a closed output ended the chat. */
-  readonly isEnded: boolean
-}
-
 /** @returns how the chat ended */
 export async function showChat(props: AppProps, output: Output): Promise<Ended> {
   const { chat } = props
-  const restore = captureStrays(chat.tell)
-  let isEnded = false
-  const end = (): void => {
-    if (isEnded) chat.interrupt()
-    else chat.leave()
-    isEnded = true
-  }
   let editing: Promise<unknown> | undefined
   // Ctrl-C in an editor is for the editor, although it reaches every process of the terminal.
   const interrupt = (): void => {
     if (!editing) chat.interrupt()
   }
-  process.on('SIGINT', interrupt)
-  for (const signal of SIGNALS) process.on(signal, end)
-  output.closed.addEventListener('abort', end)
+  const attended = attend(chat, output, interrupt)
   const { stdout, full } = screenOf(output)
   const notifier = createNotifier({ how: chat.state().choice.settings.notify.value, write: output.out, env: process.env })
   const unnotify = chat.subscribe(() => notifier.look(chat.state()))
@@ -73,7 +58,7 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
   })
   notifier.start()
   try {
-    return { ...(await Promise.race([chat.left, app.waitUntilExit().then(() => chat.left)])), isEnded }
+    return { ...(await Promise.race([chat.left, app.waitUntilExit().then(() => chat.left)])), isEnded: attended.isEnded() }
   } finally {
     unnotify()
     closing.abort()
@@ -85,20 +70,9 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
     app.clear()
     app.unmount()
     await app.waitUntilExit().catch(() => undefined)
-    restore()
-    process.off('SIGINT', interrupt)
-    for (const signal of SIGNALS) process.off(signal, end)
+    attended.stop()
   }
 }
-
-/** Creates a stream's `write` function. @param after calls its callback when the text has been written */
-const writer = (take: (text: string) => void, after: (done: () => void) => void): NodeJS.WriteStream['write'] =>
-  ((text: string | Uint8Array, ...more: readonly unknown[]) => {
-    take(typeof text === 'string' ? text : Buffer.from(text).toString())
-    const done = more.find((one) => typeof one === 'function')
-    if (done) after(done as () => void)
-    return true
-  }) as NodeJS.WriteStream['write']
 
 /** Returns a stdout that still writes to the screen while `process.stdout` is captured. */
 function screenOf(output: Output): { readonly stdout: NodeJS.WriteStream; readonly full: FullScreen } {
@@ -126,23 +100,6 @@ function overridden<T extends object>(stream: T, own: Partial<T>): T {
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-}
-
-/** Reports output of tools and libraries line by line, since it would corrupt the screen. @returns a function that stops it */
-function captureStrays(tell: (text: string) => void): () => void {
-  const streams = [process.stdout, process.stderr]
-  const before = streams.map((stream) => stream.write)
-  let open = ''
-  const write = writer((text) => {
-    open += text
-    const end = open.lastIndexOf('\n') + 1
-    if (end > 0) tell(open.slice(0, end))
-    open = open.slice(end)
-  }, queueMicrotask)
-  for (const stream of streams) stream.write = write
-  return () => {
-    for (const [at, stream] of streams.entries()) stream.write = before[at] as typeof stream.write
-  }
 }
 
 export interface AppProps {

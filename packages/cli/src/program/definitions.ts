@@ -49,6 +49,7 @@ const TAKE_OVER = flag('--take-over', 'take the session over from another proces
 const PARK = flag('--park', 'if a call needs approval and nobody can be asked, wait for mulligan approvals instead of denying it')
 const SESSION = flag('--session <id>', 'continue this session')
 const LAST_SESSION = flag('--last', 'continue the latest session in this folder; also -c, --continue').conflicts('session')
+const PLAIN = flag('--plain', 'print plain lines, for screen readers and simple terminals')
 const RESUME = flag('--resume', 'choose the session to continue from a list').conflicts(['session', 'last'])
 
 /** Accepts the values of a configuration key. They are looked up only if the flag is given, so that startup does not read the schema. */
@@ -100,7 +101,7 @@ type Definition = readonly [name: string, says: string, ...parts: readonly (Argu
 /** The commands, in the order of the help. A subcommand's name includes its group. */
 export const DEFINITIONS: readonly Definition[] = [
   ['run', 'run one turn: send a prompt, print the answer', PROMPT, ...TURN_FLAGS, ...TURN_JSON, PARK, SESSION, TAKE_OVER, LAST_SESSION],
-  ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, SESSION, LAST_SESSION, RESUME],
+  ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, SESSION, LAST_SESSION, RESUME, PLAIN],
   [
     'init',
     'set up a model, notes, Google, mail and Slack',

@@ -2,7 +2,9 @@
 import picocolors from 'picocolors'
 
 export const THEMES = ['auto', 'dark', 'light', 'terminal', 'none'] as const
-export type Theme = Exclude<(typeof THEMES)[number], 'auto'>
+/** What may be asked for. */
+export type ThemeName = (typeof THEMES)[number]
+export type Theme = Exclude<ThemeName, 'auto'>
 
 /** Kinds of text in code. */
 export const CODE_KINDS = ['keyword', 'string', 'number', 'comment', 'type', 'name', 'property'] as const
@@ -90,7 +92,7 @@ function wantsColor(env: Env, isTerminal: boolean): boolean {
  * Returns the theme that `auto` stands for. The background is only known from `COLORFGBG`, which some terminals set; asking the terminal
  * would delay the start. Otherwise, the terminal's own 16 colors fit its background.
  */
-export function themeFor(asked: (typeof THEMES)[number], env: Env): Theme {
+export function themeFor(asked: ThemeName, env: Env): Theme {
   if (asked !== 'auto') return asked
   const background = /;(\d+)$/.exec(env['COLORFGBG'] ?? '')?.[1]
   const has256 = /256|truecolor|24bit/.test(`${env['TERM']} ${env['COLORTERM']}`) && env['FORCE_COLOR'] !== '1'

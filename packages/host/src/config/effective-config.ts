@@ -36,6 +36,8 @@ export function rowsOf(settings: Settings): readonly Row[] {
     notesVault,
     notify,
     mail,
+    theme,
+    plain,
     mcpServers,
   } = settings
   const row = (key: string, setting: Setting<unknown> | undefined): Row[] =>
@@ -59,6 +61,8 @@ export function rowsOf(settings: Settings): readonly Row[] {
     ...row('notes.vault', notesVault),
     ...row('notify', notify),
     ...Object.entries(mail).flatMap(([key, setting]) => row(`mail.${key}`, setting)),
+    ...row('theme', theme),
+    ...row('plain', plain),
     ...row('store', store && { ...store, value: withoutPassword(store.value) }),
     ...row('mode', approval.mode),
     ...Object.entries({ ...sandbox, backend: sandbox.backend ?? AUTO, network: sandbox.network ?? NO_NETWORK }).flatMap(([key, setting]) =>

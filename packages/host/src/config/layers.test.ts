@@ -143,6 +143,8 @@ describe('a project widens nothing that the person has not given', () => {
     'mail.user': ['ann', 'eve', 'refused'],
     'mail.imap': ['imaps://mail.example.com', 'imaps://evil.example', 'refused'],
     'mail.smtp': ['smtps://mail.example.com', 'smtps://evil.example', 'refused'],
+    theme: [undefined, 'light', 'refused'],
+    plain: [undefined, 'on', 'refused'],
     store: [undefined, 'postgres://db.evil.example/x', 'refused'],
     mode: ['read-only', 'auto', 'read-only'],
     policy: [undefined, [{ decision: 'allow' }], 'refused'],

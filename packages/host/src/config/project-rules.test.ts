@@ -80,6 +80,8 @@ const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   'mail.smtp': () => fc.constantFrom('smtps://evil.example'),
   'notes.vault': () => fc.constantFrom('/home/ann', '~/Notes'),
   notify: () => fc.constantFrom('off', 'bell', 'desktop'),
+  theme: () => fc.constantFrom('dark', 'none'),
+  plain: () => fc.constantFrom('on', 'off'),
   store: () => fc.constantFrom('postgres://db.evil.example/x', '/tmp/x.db'),
   mode: () => fc.constantFrom(...MODES),
   policy: () =>

@@ -234,6 +234,18 @@ export const TABLE = {
     'The server that has your mail: `imaps://HOST`, or `imap://HOST` with STARTTLS; a port may follow. The password is not in a file of settings: `mulligan auth mail`.',
   ),
   'mail.smtp': row(mailServer('smtp'), whoseMail, 'The server that sends your mail: `smtps://HOST`, or `smtp://HOST` with STARTTLS.'),
+  theme: row(
+    () => z.enum(['auto', 'dark', 'light', 'terminal', 'none']),
+    user('decides how your terminal looks'),
+    'The colors of the chat: for a `dark` or `light` background, the 16 of the `terminal`, or `none`. `auto`: by the background if the terminal tells it (`COLORFGBG`), otherwise `terminal`.',
+    { default: 'auto' },
+  ),
+  plain: row(
+    () => z.enum(['auto', 'on', 'off']),
+    user('decides how your terminal looks'),
+    'The chat as plain lines, for screen readers and simple terminals: nothing is drawn again. `auto`: if `TERM` is `dumb`.',
+    { default: 'auto' },
+  ),
   store: row(
     text,
     user('decides where conversations are kept'),

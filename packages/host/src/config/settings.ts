@@ -43,6 +43,8 @@ export interface Settings {
   readonly notify: Setting<ValueOf<'notify'>>
   /** The account of mail by IMAP and SMTP. */
   readonly mail: MailSettings
+  readonly theme: Setting<ValueOf<'theme'>>
+  readonly plain: Setting<ValueOf<'plain'>>
   readonly store: Setting<string> | undefined
   readonly sandbox: SandboxSettings
   readonly approval: ApprovalSettings
@@ -90,6 +92,8 @@ export function readSettings(cwd: string, flags: SettingFlags, env: Env): Settin
     notesVault: all('notes.vault')[0],
     notify: all('notify')[0] ?? byDefault(TABLE.notify.default as ValueOf<'notify'>),
     mail: { address: all('mail.address')[0], user: all('mail.user')[0], imap: all('mail.imap')[0], smtp: all('mail.smtp')[0] },
+    theme: all('theme')[0] ?? byDefault(TABLE.theme.default as ValueOf<'theme'>),
+    plain: all('plain')[0] ?? byDefault(TABLE.plain.default as ValueOf<'plain'>),
     store: all('store')[0],
     sandbox: sandboxSettings(layers),
     approval: approvalSettings(layers, word.isTrusted, cwd, env),

@@ -9,13 +9,14 @@ import { statusText } from '../../commands/mcp/status-text.ts'
 import { fromHome } from '../../paths.ts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
-import { modeText, table } from '../../ui/text.ts'
+import { localTime, modeText, table } from '../../ui/text.ts'
 import { healthLines } from '../health.ts'
 import type { MakePanel } from '../panel/panels.ts'
 import { todoLines } from '../todo.ts'
 import type { Row, View } from '../view.ts'
 import { agent, diff, keep, mode, model, redo, undo } from './choices.ts'
 import { branch, rewind } from './rewind.ts'
+import { theme } from './theme.ts'
 
 export const usageOf = ({ name, usage }: { readonly name: string; readonly usage?: string | undefined }): string =>
   usage ? `/${name} ${usage}` : `/${name}`
@@ -64,6 +65,8 @@ export function findCommand(name: string): SlashCommand {
 
 export interface ChatControl {
   readonly cwd: string
+  /** Whether the chat is shown as plain lines, without panels. */
+  readonly plain: boolean
   readonly data: DataPaths
   readonly store: Store
   readonly colors: Colors
@@ -133,6 +136,16 @@ function usageRows(events: readonly AgentEvent[]): readonly (readonly string[])[
   return [...sums].map(([model, counts]) => [oneLine(model, 80), ...counts.map((count) => count.toLocaleString('en-US'))])
 }
 
+const MAX_LISTED = 20
+
+/** Lists the latest sessions, where they cannot be chosen from a panel. */
+async function listSessions({ store, cwd, say }: ChatControl): Promise<void> {
+  const sessions = await store.sessions({ cwd, limit: MAX_LISTED })
+  if (sessions.length === 0) say('There are no sessions in this folder yet.')
+  else
+    say(...table(sessions.map(({ id, title, updatedAt }) => [id, localTime(updatedAt), oneLine(title, 200)])), '/resume ID continues one.')
+}
+
 /** The message of `/init`. */
 const INIT = [
   'Write the file AGENTS.md for this project: what somebody who works on it has to know and can not see at once.',
@@ -157,6 +170,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   model,
   mode,
   agent,
+  theme,
   {
     name: 'tools',
     description: 'list the tools, their effects, and whether the model may call them now',
@@ -284,6 +298,7 @@ export const COMMANDS: readonly SlashCommand[] = [
     usage: '[ID]',
     description: 'continue another session; without an ID, search the sessions, and rename, export or delete them',
     run: async (id, chat) => {
+      if (id === '' && chat.plain) return listSessions(chat)
       const chosen = id === '' ? await (await import('./pick-session.ts')).pickSession(chat) : id
       if (chosen !== undefined) await chat.goOnWith(chosen)
     },

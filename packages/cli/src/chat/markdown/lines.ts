@@ -10,6 +10,8 @@ import { wrapped } from './wrap.ts'
 export interface MarkdownLook {
   readonly columns: number
   readonly colors: Colors
+  /** Whether nothing is drawn with characters that a screen reader spells out, and tables are lists. Default: no. */
+  readonly isPlain?: boolean
   /** Indentation of code blocks. Default: two spaces. */
   readonly codeIndent?: string
 }
@@ -33,15 +35,15 @@ function linesOf(token: Block, look: MarkdownLook): readonly string[] {
     case 'code': {
       const room = columns - codeIndent.length
       if (/^(?:diff|patch)\b/.test(token.lang ?? ''))
-        return indented(diffLines(token.text, { columns: room, colors, long: 'wrap' }), codeIndent)
+        return indented(diffLines(token.text, { columns: look.isPlain ? undefined : room, colors, long: 'wrap' }), codeIndent)
       const lines = token.text.replaceAll('\t', '    ').split('\n')
       const painted = colors.isColorSupported ? codeParts(lines, token.lang ?? '').map((parts) => partsText(parts, colors)) : lines
       return painted.flatMap((line) => indented(wrapped(line, room), codeIndent))
     }
     case 'hr':
-      return [colors.dim('─'.repeat(Math.max(1, Math.min(columns, 40))))]
+      return [look.isPlain ? '---' : colors.dim('─'.repeat(Math.max(1, Math.min(columns, 40))))]
     case 'blockquote':
-      return indented(linesOfAll(token.tokens, { ...look, columns: columns - 2 }, true), colors.dim('│ '))
+      return indented(linesOfAll(token.tokens, { ...look, columns: columns - 2 }, true), look.isPlain ? '> ' : colors.dim('│ '))
     case 'list':
       return listLines(token, look)
     case 'table':
@@ -56,8 +58,14 @@ const plainText = ({ type, raw }: Block): string => (type === 'text' ? decoded(r
 
 const indented = (lines: readonly string[], by: string): string[] => lines.map((line) => by + line)
 
+const SIGNS = { item: '•', done: '☑', open: '☐' }
+const PLAIN_SIGNS = { item: '-', done: '[x]', open: '[ ]' }
+
 function listLines({ items, loose, ordered, start }: Tokens.List, look: MarkdownLook): string[] {
-  const marks = items.map(({ task, checked }, at) => (task ? (checked ? '☑' : '☐') : ordered ? `${Number(start || 1) + at}.` : '•'))
+  const signs = look.isPlain ? PLAIN_SIGNS : SIGNS
+  const marks = items.map(({ task, checked }, at) =>
+    task ? signs[checked ? 'done' : 'open'] : ordered ? `${Number(start || 1) + at}.` : signs.item,
+  )
   const width = marks.reduce((most, mark) => Math.max(most, mark.length), 0) + 1
   return items.flatMap(({ tokens }, at) => {
     const lines = linesOfAll(tokens, { ...look, columns: look.columns - width }, loose)
@@ -69,12 +77,12 @@ function listLines({ items, loose, ordered, start }: Tokens.List, look: Markdown
 const BETWEEN = '  '
 
 /** Renders a table in columns if it fits, otherwise each row as a list of its cells. */
-function tableLines({ header, rows, align }: Tokens.Table, { columns, colors }: MarkdownLook): string[] {
+function tableLines({ header, rows, align }: Tokens.Table, { columns, colors, isPlain }: MarkdownLook): string[] {
   const head = header.map(({ tokens }) => colors.bold(inline(tokens, colors)))
   const body = rows.map((row) => row.map(({ tokens }) => inline(tokens, colors)))
   const widths = align.map((_, column) => [head, ...body].reduce((most, row) => Math.max(most, stringWidth(row[column] ?? '')), 0))
   const total = widths.reduce((sum, width) => sum + width + BETWEEN.length, -BETWEEN.length)
-  if (total > columns)
+  if (total > columns || isPlain)
     return body.flatMap((row, at) => [
       ...(at > 0 ? [''] : []),
       ...row.flatMap((cell, column) => wrapped(`${head[column] ?? ''}: ${cell}`, columns)),

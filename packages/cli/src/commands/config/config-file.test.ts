@@ -72,6 +72,8 @@ describe('what is in force', () => {
       'limits.calls': [9, PROJECT],
       mode: ['ask', 'default'],
       notify: ['bell', 'default'],
+      theme: ['auto', 'default'],
+      plain: ['auto', 'default'],
       'sandbox.backend': ['auto', 'default'],
       'sandbox.network': ['none', 'default'],
       'sandbox.memory': ['2g', 'default'],

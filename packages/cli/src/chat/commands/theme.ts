@@ -1,0 +1,34 @@
+/** `/theme` shows or changes the colors of the chat. */
+import { oneLine, UsageError } from '@mulligan/host/light'
+import { colorsFor, setTheme, THEMES, type ThemeName, themeFor } from '../../ui/colors.ts'
+import { table } from '../../ui/text.ts'
+import type { SlashCommand } from './table.ts'
+
+const SAYS: Readonly<Record<ThemeName, string>> = {
+  auto: 'by the background if the terminal tells it, otherwise terminal',
+  dark: 'for a dark background, 256 colors',
+  light: 'for a light background, 256 colors',
+  terminal: 'the 16 colors of the terminal',
+  none: 'no colors',
+}
+
+export const theme: SlashCommand = {
+  name: 'theme',
+  usage: '[NAME]',
+  description: 'show or change the colors of the chat, from now on',
+  anytime: true,
+  run: async (asked, { choice, say, tell, cwd, colors }) => {
+    let now = choice().settings.theme.value
+    if (asked !== '') {
+      const found = THEMES.find((name) => name === asked)
+      if (!found) throw new UsageError(`there is no theme ${oneLine(asked, 40)}`, `The themes are ${THEMES.join(', ')}.`)
+      now = found
+      setTheme(themeFor(now, process.env))
+      const { setValue } = await import('../../commands/config/edit.ts')
+      tell(`Written to ${await setValue(['theme'], now, { cwd })}.`)
+    }
+    const rows = table(THEMES.map((name) => [name === now ? '>' : ' ', name, SAYS[name]]))
+    say(...rows.map((line) => (line.startsWith('>') ? colors.bold(line) : line)))
+    if (!colorsFor(process.stdout).isColorSupported && now !== 'none') tell('NO_COLOR or TERM turns colors off here.')
+  },
+}
