@@ -79,7 +79,7 @@ export async function repaired(turn: Turn, request: RepairRequest, theirs: Repai
   const { toolCall, error } = request
   const { toolCallId } = toolCall
   let call = toolCall
-  if (!turn.outcomeOf(toolCallId)) {
+  if (!(await turn.outcomeOf(toolCallId))) {
     try {
       call = { ...toolCall, ...(await theirs?.(request)), toolCallId }
     } catch (thrown) {
@@ -87,7 +87,7 @@ export async function repaired(turn: Turn, request: RepairRequest, theirs: Repai
     }
     await turn.admit(call)
   }
-  const outcome = turn.outcomeOf(toolCallId)
+  const outcome = await turn.outcomeOf(toolCallId)
   const read = resolved(call, outcome)
   const isNew = read.toolName !== toolCall.toolName || read.input !== toolCall.input
   if (outcome?.kind !== 'result' && isNew) return read

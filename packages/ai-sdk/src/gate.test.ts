@@ -27,8 +27,10 @@ async function through(
     repairsOf: () => [],
     drops: false,
     readAs: async () => undefined,
+    accept: () => false,
     admit: async (call, { cutOff }) => {
-      admitted.push(`${call.toolCallId}${cutOff ? ' cut off' : ''}`)
+      const before = admitted.indexOf(call.toolCallId)
+      admitted.splice(before === -1 ? admitted.length : before, 1, `${call.toolCallId}${cutOff ? ' cut off' : ''}`)
       return { call, asks: call.toolCallId === 'b' }
     },
     revoke: async ({ toolCallId }) => void admitted.splice(admitted.indexOf(toolCallId), 1),
@@ -90,6 +92,7 @@ describe('the gate', () => {
       repairsOf: () => [],
       drops: false,
       readAs: async () => undefined,
+      accept: () => false,
       admit: async (call) => ({ call, asks: true }),
       revoke: async () => expect.unreachable(),
     })

@@ -1,7 +1,7 @@
 /** Passes the calls of a reply through the engine before the SDK reads them, and gives each a unique id. */
-import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall } from '@ai-sdk/provider'
+import type { LanguageModelV4CallOptions, LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import type { Repair } from '@mulligan/repair'
-import type { Part, PartOf, Pipeline } from './middleware.ts'
+import type { FinishReason, Part, PartOf, Pipeline } from './middleware.ts'
 import { withWireForm } from './prompt.ts'
 
 export interface GateOptions {
@@ -14,8 +14,11 @@ export interface GateOptions {
   readonly repairsOf: (toolCallId: string) => readonly Repair[]
   /** No call may be made: those in the reply are dropped. */
   readonly drops: boolean
+  /** Whether a call that needed no repair may run without a decision. */
+  readonly accept: (call: LanguageModelV4ToolCall) => boolean
+  /** Decides about a call. An earlier decision about it is taken back. */
   readonly admit: (call: LanguageModelV4ToolCall, at: Admission) => Promise<Admitted>
-  /** Takes back the decision about a call, which is not run. */
+  /** Takes back the decision about a call that is not run. */
   readonly revoke: (call: LanguageModelV4ToolCall) => Promise<void>
   /** The input as the user's schema reads it; undefined if it refuses it. */
   readonly readAs: (call: LanguageModelV4ToolCall) => Promise<unknown>
@@ -43,7 +46,7 @@ interface Held {
   readonly admitted?: LanguageModelV4ToolCall
 }
 
-export function createGate({ params, isForeign, repair, repairsOf, drops, admit, revoke, readAs }: GateOptions): Pipeline {
+export function createGate({ params, isForeign, repair, repairsOf, drops, accept, admit, revoke, readAs }: GateOptions): Pipeline {
   /** Ids of earlier calls. */
   const taken = new Set(params.prompt.flatMap(({ role, content }) => (role === 'assistant' ? content : [])).flatMap(idsOf))
   const renamed = new Map<string, string>()
@@ -55,7 +58,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, admit,
   let isSigned = false
 
   function part(one: Part): readonly Part[] | Promise<readonly Part[]> {
-    isSigned ||= /^(reasoning|tool-call)/.test(one.type) && 'providerMetadata' in one && hasValue(one.providerMetadata)
+    isSigned ||= isSignedPart(one)
     if (one.type === 'tool-call') raw.set(one.toolCallId, one)
     const parts = repair ? repair.part(one) : [one]
     // Pieces of text need no decision. Most parts are, so they do not wait.
@@ -81,7 +84,9 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, admit,
         return drops ? [] : [{ ...one, id: idOf(one.id) }]
       case 'tool-call': {
         const { toolCallId: id } = one
-        return drops ? [] : take({ call: { ...one, toolCallId: claim(id) }, repairs: repairsOf(id), came: raw.get(id) ?? one }, isOver)
+        if (drops) return []
+        const isHealthy = !isSigned && repair?.isHealthy?.(one) === true
+        return take({ call: { ...one, toolCallId: claim(id) }, repairs: repairsOf(id), came: raw.get(id) ?? one }, isOver, isHealthy)
       }
       case 'finish':
         return finish(one)
@@ -91,8 +96,10 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, admit,
   }
 
   /** Passes a call on at once if it is healthy and may run. The SDK runs it after the end of the reply. */
-  async function take(given: Held, isOver: boolean): Promise<readonly Part[]> {
-    const admitted = isOver || calls.length > 0 ? undefined : await admitAt(given, passed.length, false)
+  async function take(given: Held, isOver: boolean, isHealthy: boolean): Promise<readonly Part[]> {
+    const mayPass = !isOver && calls.length === 0
+    const isAccepted = mayPass && isHealthy && accept(given.call)
+    const admitted = isAccepted ? { call: given.call, asks: false } : mayPass ? await admitAt(given, passed.length, false) : undefined
     if (admitted && !admitted.asks) {
       passed.push(given)
       return [admitted.call]
@@ -129,7 +136,6 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, admit,
   async function admittedLast(given: Held, ordinal: number, isCut: boolean, count: number): Promise<LanguageModelV4ToolCall> {
     const cutOff = isCut && ordinal === count - 1
     if (given.admitted && !cutOff) return given.admitted
-    if (given.admitted) await revoke(given.call)
     return (await admitAt(given, ordinal, cutOff)).call
   }
 
@@ -144,8 +150,20 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, admit,
     return claimed
   }
 
-  return { part, end: () => [...(repair?.end() ?? []), ...held()], askAgain: () => repair?.askAgain?.() }
+  /** Returns whether a complete reply needs no change and no decision. */
+  function isWell(content: readonly LanguageModelV4Content[], reason: FinishReason): boolean {
+    if (drops || !repair?.isWell?.(content, reason)) return false
+    const own = content.filter((one) => one.type === 'tool-call').filter((one) => !one.providerExecuted && !isForeign(one.toolName))
+    const ids = new Set(own.map(({ toolCallId }) => toolCallId))
+    const isNew = ids.size === own.length && own.every(({ toolCallId }) => !taken.has(toolCallId))
+    return isNew && !content.some(isSignedPart) && own.every(accept)
+  }
+
+  return { part, isWell, end: () => [...(repair?.end() ?? []), ...held()], askAgain: () => repair?.askAgain?.() }
 }
+
+const isSignedPart = (one: Part | LanguageModelV4Content): boolean =>
+  /^(reasoning|tool-call)/.test(one.type) && 'providerMetadata' in one && hasValue(one.providerMetadata)
 
 const hasValue = (metadata: PartOf<'tool-call'>['providerMetadata']): boolean =>
   Object.values(metadata ?? {}).some((of) => Object.keys(of ?? {}).length > 0)

@@ -2,6 +2,7 @@
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4Content,
+  LanguageModelV4FinishReason,
   LanguageModelV4Middleware,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
@@ -9,6 +10,7 @@ import type {
 import { instructed } from './prompt.ts'
 
 export type Part = LanguageModelV4StreamPart
+export type FinishReason = LanguageModelV4FinishReason['unified']
 export type PartOf<Type extends Part['type']> = Extract<Part, { type: Type }>
 
 export interface Pipeline {
@@ -16,6 +18,10 @@ export interface Pipeline {
   readonly part: (part: Part) => readonly Part[] | Promise<readonly Part[]>
   /** At the end of the stream: what is still held back, if there was no finish part. */
   readonly end: () => readonly Part[]
+  /** Whether a complete reply is passed on as it is. */
+  readonly isWell?: (content: readonly LanguageModelV4Content[], reason: FinishReason) => boolean
+  /** Whether a call that was just passed on needed no repair. */
+  readonly isHealthy?: (call: PartOf<'tool-call'>) => boolean
   /** After the finish part: what to tell the model if it should be asked once to make a call properly. */
   readonly askAgain?: () => string | undefined
 }
@@ -43,7 +49,7 @@ export function middlewareOf(
       mustBeKnown(model)
       const result = await doGenerate()
       const pipeline = pipelineFor(params, false)
-      if (!pipeline) return result
+      if (!pipeline || pipeline.isWell?.(result.content, result.finishReason.unified)) return result
       const first = await whole(result, pipeline)
       const told = pipeline.askAgain?.()
       if (told === undefined) return first

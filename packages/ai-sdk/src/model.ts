@@ -12,7 +12,7 @@ import { type RepairedCall, streamRepairFor } from './repair-tool-calls.ts'
 import type { Traits } from './stream-repair.ts'
 import type { Turn } from './turn.ts'
 
-export interface StepOptions extends Pick<GateOptions, 'admit' | 'isForeign'> {
+export interface StepOptions extends Pick<GateOptions, 'accept' | 'admit' | 'isForeign'> {
   readonly turn: Turn
   readonly tools: readonly Tool[]
   readonly options: MulliganOptions
@@ -39,19 +39,22 @@ export function stepModel(model: LanguageModel, step: StepOptions): LanguageMode
 }
 
 function gateOf(params: LanguageModelV4CallOptions, step: StepOptions, second: boolean): Pipeline {
-  const { turn, tools, options, last, admit, isForeign } = step
+  const { turn, tools, options, last, accept, admit, isForeign } = step
   const repairs = new Map<string, Repair[]>()
   // A second request would be one more than a healthy turn makes.
   const { families, opensInReasoning = false, asks = partsOf(options).isFull } = options
+  const mayAsk = asks && !last && !second && turn.mayAskAgain()
   const repairOptions = {
     ...(families && { families }),
     opensInReasoning,
-    asks: asks && !last && !second && turn.mayAskAgain(),
+    asks: mayAsk,
     onRepair: (repair: Repair, { toolCallId: id }: RepairedCall) => void repairs.set(id, [...(repairs.get(id) ?? []), repair]),
-    onQuoted: (quoted: QuotedEvent['quoted'], asked: boolean) => {
-      if (asked) turn.askedAgain()
-      turn.emit({ type: 'message.quoted', quoted, asked })
-    },
+    ...((mayAsk || options.onEvent) && {
+      onQuoted: (quoted: QuotedEvent['quoted'], asked: boolean) => {
+        if (asked) turn.askedAgain()
+        turn.emit({ type: 'message.quoted', quoted, asked })
+      },
+    }),
   }
   const repairsOf = (id: string): readonly Repair[] => {
     const told = repairs.get(id) ?? []
@@ -65,7 +68,17 @@ function gateOf(params: LanguageModelV4CallOptions, step: StepOptions, second: b
   // The last reply is searched for calls too, because their markup is not an answer.
   const request = last ? { ...params, toolChoice: { type: 'auto' as const } } : params
   const repair = streamRepairFor(request, repairOptions, traitsOf)
-  return createGate({ params, repair, repairsOf, isForeign, admit, readAs: turn.readAs, revoke: turn.revoke, drops: last !== undefined })
+  return createGate({
+    params,
+    repair,
+    repairsOf,
+    isForeign,
+    accept,
+    admit,
+    readAs: turn.readAs,
+    revoke: turn.revoke,
+    drops: last !== undefined,
+  })
 }
 
 /** Observes the reply without changing it. */

@@ -80,6 +80,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
         options,
         last,
         isForeign: (name) => Object.hasOwn(tools, name) && isForeign(tools[name]),
+        accept: (call) => !hasRepair && !observes && state.accept(call),
         // A call that the engine can't parse is first left to the user's own repair.
         admit: async (call, at) => {
           if (hasRepair && !at.cutOff && !(await state.fits(call))) return { call, asks: false }

@@ -1,12 +1,10 @@
 /** Repairs a reply part by part: passes parts on as soon as possible, and holds back those that depend on the end of the reply. */
-import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall } from '@ai-sdk/provider'
-import type { ReplyCall, ReplyOptions, ToolSpec } from '@mulligan/repair'
-import { announcements, askAgain, createReply, indexNames, resolveCall } from '@mulligan/repair'
-import type { Part, PartOf } from './middleware.ts'
+import type { LanguageModelV4CallOptions, LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
+import type { Reply, ReplyCall, ReplyOptions, ToolSpec } from '@mulligan/repair'
+import { announcements, askAgain, canHoldCalls, createReply, indexNames, resolveCall } from '@mulligan/repair'
+import type { FinishReason, Part, PartOf } from './middleware.ts'
 import type { RepairToolCallsOptions } from './repair-tool-calls.ts'
 import { createTextPart, type TextPart } from './text-part.ts'
-
-type Reason = PartOf<'finish'>['finishReason']['unified']
 
 type Options = ReplyOptions & Pick<RepairToolCallsOptions, 'onRepair' | 'onQuoted' | 'asks'>
 
@@ -20,7 +18,7 @@ interface Reported {
 }
 
 /** Finish reasons of a reply that may end within its last call. */
-const CUT_SHORT: readonly Reason[] = ['length', 'content-filter', 'error', 'interrupted']
+const CUT_SHORT: readonly FinishReason[] = ['length', 'content-filter', 'error', 'interrupted']
 /** Appended to arguments that must not run: the SDK refuses invalid JSON, and tells the model. The wire stage appends the same. */
 const CUT_OFF = ' [cut off]'
 
@@ -36,7 +34,14 @@ export function createStreamRepair(
   /** Names of the provider's own tools, whose calls are not changed. */
   const foreign = new Set(tools.flatMap(({ type, name }) => (type === 'provider' ? [name] : [])))
   const names = indexNames(specs)
-  const reply = createReply(specs, { ...options, announcements })
+  /** Whether it matters to somebody what may have been meant as a call. */
+  const isHeard = asks || onQuoted !== undefined
+  const reading = { ...options, announcements: isHeard ? announcements : { ...announcements, announcementIn: () => undefined } }
+  let opened: Reply | undefined
+  const replyOf = (): Reply => {
+    opened ??= createReply(specs, reading)
+    return opened
+  }
   const texts = new Map<string, TextPart>()
   const reported: Reported[] = []
   let settled = false
@@ -62,7 +67,7 @@ export function createStreamRepair(
     switch (one.type) {
       case 'text-start': {
         const before = [...endOf(one.id), ...others()]
-        texts.set(one.id, createTextPart(reply, one))
+        texts.set(one.id, createTextPart(replyOf(), one))
         return before
       }
       case 'text-delta':
@@ -76,7 +81,7 @@ export function createStreamRepair(
       case 'tool-call':
         return [...others(), ...report(one)]
       case 'reasoning-delta':
-        reply.reasoning(one.delta)
+        replyOf().reasoning(one.delta)
     }
     return [...others(), one]
   }
@@ -91,25 +96,38 @@ export function createStreamRepair(
 
   /** A call that has to be repaired waits, because it may be cut off, and so do the calls after it, to keep the order. */
   function report(call: LanguageModelV4ToolCall): readonly Part[] {
-    const isOurs = !call.providerExecuted && !foreign.has(call.toolName)
     // Some servers omit required fields, and providers pass that on.
-    if (!isOurs || typeof call.toolName !== 'string' || typeof call.input !== 'string') return [call]
+    if (!isOurs(call) || typeof call.toolName !== 'string' || typeof call.input !== 'string') return [call]
     const sent = reported.every((earlier) => earlier.sent) && isHealthy(call)
     reported.push({ part: call, sent })
     return sent ? [call] : []
   }
+
+  const isOurs = (call: LanguageModelV4ToolCall): boolean => !call.providerExecuted && !foreign.has(call.toolName)
 
   function isHealthy({ toolName: name, input }: LanguageModelV4ToolCall): boolean {
     const found = resolveCall({ name, input }, names)
     return found.kind === 'checked' && found.checked.ok && found.repairs.length === 0
   }
 
-  function settle(reason: Reason): { readonly parts: readonly Part[]; readonly reason: Reason } {
+  /** Returns whether {@link settle} would change nothing about a complete reply, and nobody would hear of it. */
+  function isWell(content: readonly LanguageModelV4Content[], reason: FinishReason): boolean {
+    const { families, opensInReasoning } = options
+    const own = content.filter((one) => one.type === 'tool-call').filter(isOurs)
+    const texts = content.flatMap((one) => (one.type === 'text' ? [one.text] : []))
+    // A reply without a call and without words is searched for calls in its reasoning.
+    const isSearched = own.length === 0 && texts.join('').trim() === '' && content.some(({ type }) => type === 'reasoning')
+    const isUnchanged = reason === 'tool-calls' || (reason === 'stop' && own.length === 0)
+    if (isHeard || opensInReasoning || isSearched || !isUnchanged) return false
+    return own.every(isHealthy) && !texts.some((text) => canHoldCalls(text, specs, families))
+  }
+
+  function settle(reason: FinishReason): { readonly parts: readonly Part[]; readonly reason: FinishReason } {
     settled = true
     const parts = [...texts.keys()].flatMap((id) => endOf(id))
     const cutShort = CUT_SHORT.includes(reason)
     const given = reported.map(({ part: { toolCallId: id, toolName: name, input } }) => ({ id, name, input }))
-    const { calls, quoted, unclear } = reply.end(given, { cutShort })
+    const { calls, quoted, unclear } = replyOf().end(given, { cutShort })
     const asked = unclear && asks && !isWhole && (reason === 'stop' || reason === 'other')
     if (asked) told = askAgain(quoted)
     if (quoted.length > 0 || asked) quietly(() => onQuoted?.(quoted, asked))
@@ -164,6 +182,8 @@ export function createStreamRepair(
   return {
     part: (one: Part) => safely(() => handle(one), [one]),
     end: () => safely(() => settle('interrupted').parts, []),
+    isWell,
+    isHealthy: (call: LanguageModelV4ToolCall) => reported.some(({ part, sent }) => sent && part === call),
     askAgain: () => told,
   }
 }

@@ -1,7 +1,14 @@
 /** One turn in a loop run by the SDK: its executor, and the outcome of each call by the provider's id. */
 import type { CallRecord, Effect, Policy, Tool, ToolContext, ToolError } from '@mulligan/core'
 import { notOk, render } from '@mulligan/core'
-import { createStop, partsOf, mustConclude as reasonToConclude, redactMessage } from '@mulligan/core/adapter'
+import {
+  type AcceptedCall,
+  acceptedRuns,
+  createStop,
+  partsOf,
+  mustConclude as reasonToConclude,
+  redactMessage,
+} from '@mulligan/core/adapter'
 import type { Breakers, Executor, ParsedCall, Prepared, PreparedCall } from '@mulligan/core/executor'
 import { createExecutor, DEFAULT_RESULT_TOKENS, isMulliganError, systemClock } from '@mulligan/core/executor'
 import type { ModelMessage } from 'ai'
@@ -65,10 +72,16 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     limits,
     maxResultTokens = DEFAULT_RESULT_TOKENS,
   } = partsOf(canAsk ? options : { ...options, policy: options.policy ?? ALLOW })
+  /** A turn that counts nothing, reports nothing and asks nobody has nothing to decide about a healthy call. */
+  const decidesNothing =
+    !isFull && !budgets && !guard && !canAsk && limits.calls === Infinity && !options.policy && !onEvent && !refinement.forSdk
+  const isUnsupervised = (name: string): boolean => !isFull && effectOf(options, name) === undefined
   const breakers = options.breakers ?? (isFull ? undefined : NO_BREAKERS)
   const id = crypto.randomUUID()
   const { stopped, stopWith } = createStop()
-  const outcomes = new Map<string, Prepared>()
+  const outcomes = new Map<string, Promise<Prepared>>()
+  /** Healthy calls, by the provider's id. They are admitted only if something is asked about them. */
+  const accepted = new Map<string, AcceptedCall>()
   const notes = new Map<string, readonly string[]>()
   const running = new Map<string, (ctx: ToolContext, input: unknown) => unknown>()
   const started = clock.now()
@@ -78,16 +91,18 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   /** Requests that were repeated. */
   let again = 0
   let engine: Executor | undefined
+  /** Absent if a call may be abandoned, because a later result has to say how it ended. */
+  let runAccepted: ReturnType<typeof acceptedRuns> | undefined
   let opening: Promise<Executor> | undefined
 
   const open = (messages: readonly ModelMessage[] = []): Promise<Executor> => {
     opening ??= tools.then((all) => {
-      engine = createExecutor({
+      const settings = {
         tools: all.map((tool) => ({ ...tool, execute: (input: unknown, ctx: ToolContext) => running.get(ctx.callId)?.(ctx, input) })),
         policy,
         budgets,
         guard,
-        isUnsupervised: (name) => !isFull && effectOf(options, name) === undefined,
+        isUnsupervised,
         refine: refinement.forEngine,
         clock,
         maxCalls: limits.calls,
@@ -100,7 +115,9 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
         ...(options.errors && { errors: options.errors }),
         ...(onEvent && { onEvent }),
         ...(graceMs !== undefined && { graceMs }),
-      })
+      }
+      engine = createExecutor(settings)
+      if (breakers && all.every(({ timeout }) => timeout === Infinity)) runAccepted = acceptedRuns({ ...settings, breakers }, engine)
       return engine
     })
     return opening
@@ -121,19 +138,40 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     input,
   })
 
-  /** Resolves a call for the first time and applies the policy. */
-  async function admit(call: SdkCall, more: Partial<ParsedCall> = {}): Promise<Prepared> {
-    const executor = await open()
-    const prepared = await executor.prepare({ ...incoming(call), id: `${id}/${step}/${calls++}`, ...more })
-    const isUnanswered = prepared.kind === 'approval' && !canAsk
-    const outcome = isUnanswered
-      ? await executor.decide(prepared.call, prepared.request, { answer: 'nobody', reason: prepared.request.reason })
-      : prepared
-    outcomes.set(call.toolCallId, outcome)
-    // The result of this call also tells the model what else in the reply was not run.
-    const dropped = (more.repairs ?? []).flatMap(({ kind, why }) => (kind === 'dropped' ? [`${why}.`] : []))
-    if (dropped.length > 0) notes.set(call.toolCallId, dropped)
+  /** Resolves a call and applies the policy. An earlier decision about it is taken back. */
+  function admit(call: SdkCall, more: Partial<ParsedCall> = {}): Promise<Prepared> {
+    const { toolCallId } = call
+    // At no time may there be no decision: the SDK asks about the call meanwhile.
+    const before = outcomes.has(toolCallId) ? revoke(call) : undefined
+    accepted.delete(toolCallId)
+    const outcome = decided(call, { ...incoming(call), id: `${id}/${step}/${calls++}`, ...more }, before)
+    outcomes.set(toolCallId, outcome)
     return outcome
+  }
+
+  async function decided({ toolCallId }: SdkCall, call: ParsedCall, before: Promise<void> | undefined): Promise<Prepared> {
+    const executor = await open()
+    await before
+    const prepared = await executor.prepare(call)
+    // The result of this call also tells the model what else in the reply was not run.
+    const dropped = (call.repairs ?? []).flatMap(({ kind, why }) => (kind === 'dropped' ? [`${why}.`] : []))
+    if (dropped.length > 0) notes.set(toolCallId, dropped)
+    return prepared.kind === 'approval' && !canAsk
+      ? executor.decide(prepared.call, prepared.request, { answer: 'nobody', reason: prepared.request.reason })
+      : prepared
+  }
+
+  /** Returns whether a healthy call can run without having been admitted. */
+  function accept(call: SdkCall): boolean {
+    const { toolCallId, toolName: name } = call
+    if (!runAccepted || !decidesNothing || !(isUnsupervised(name) || effectOf(options, name) === 'read')) return false
+    accepted.set(toolCallId, { ...incoming(call), id: `${id}/${step}/${calls++}`, name })
+    return true
+  }
+
+  function outcomeOf(toolCallId: string): Promise<Prepared> | undefined {
+    const call = accepted.get(toolCallId)
+    return call ? admit({ toolCallId, toolName: call.name, input: call.input }, call) : outcomes.get(toolCallId)
   }
 
   const readAs = async ({ toolName, input }: SdkCall): Promise<unknown> => {
@@ -148,16 +186,17 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   /** Returns what to ask or report before a call runs. Undefined if the user has already approved it. */
   async function prepared(call: SdkCall, messages: readonly ModelMessage[]): Promise<Prepared | undefined> {
     const { toolCallId } = call
-    if (!outcomes.has(toolCallId) && approvedIn(messages).has(toolCallId)) return undefined
+    const known = outcomeOf(toolCallId)
+    if (!known && approvedIn(messages).has(toolCallId)) return undefined
     await open(messages)
-    return outcomes.get(toolCallId) ?? admit(call)
+    return known ?? admit(call)
   }
 
   /** Returns the prepared call. @throws ToolCallError if the call may not run */
   async function permitted(call: SdkCall, messages: readonly ModelMessage[]): Promise<PreparedCall> {
     const executor = await open(messages)
     const approved = approvedIn(messages)
-    const known = outcomes.get(call.toolCallId)
+    const known = await outcomeOf(call.toolCallId)
     const input = approved.get(call.toolCallId) ?? call.input
     const outcome = known ?? (await admit({ ...call, input }))
     const answer = !known && approved.has(call.toolCallId) ? 'once' : 'nobody'
@@ -169,13 +208,15 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   /** Runs a call, with the input that was decided about. @returns the tool's own value @throws ToolCallError if the result is not ok */
   async function run(call: SdkCall, messages: readonly ModelMessage[], execute: (ctx: ToolContext, input: unknown) => unknown) {
     const executor = await open(messages)
-    const ready = await permitted(call, messages)
+    const healthy = accepted.get(call.toolCallId)
+    const ready = healthy ? undefined : await permitted(call, messages)
+    const callId = healthy?.id ?? (ready as PreparedCall).id
     let value: unknown
     let hasReturned = false
     let thrown: unknown
-    running.set(ready.id, async (ctx, input) => {
+    running.set(callId, async (ctx, input) => {
       try {
-        value = await execute(ctx, ready.unrefined ? input : call.input)
+        value = await execute(ctx, ready?.unrefined ? input : call.input)
         hasReturned = true
         return value
       } catch (error) {
@@ -183,11 +224,11 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
         throw error
       }
     })
-    const { result } = await executor.execute(ready)
-    running.delete(ready.id)
+    const result = healthy && runAccepted ? await runAccepted(healthy, call.input) : (await executor.execute(ready as PreparedCall)).result
+    running.delete(callId)
     // Gently, a returned value and an exception that contains nothing to hide are the tool's own affair.
     if (!result.ok && !isFull && hasReturned) return value
-    if (!result.ok) throw !isFull && isHarmless(thrown, result, ready.tool) ? thrown : new ToolCallError(result, thrown)
+    if (!result.ok) throw !isFull && isHarmless(thrown, result, ready?.tool ?? call.toolName) ? thrown : new ToolCallError(result, thrown)
     if (result.notes) notes.set(call.toolCallId, [...(notes.get(call.toolCallId) ?? []), ...result.notes])
     return value
   }
@@ -212,12 +253,13 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   /** Whether a request can be repeated and another one is left after that. */
   const mayAskAgain = (): boolean => step + again + 1 < limits.requests
   const askedAgain = (): void => void again++
-  const outcomeOf = (toolCallId: string): Prepared | undefined => outcomes.get(toolCallId)
   async function revoke({ toolCallId }: SdkCall): Promise<void> {
     const outcome = outcomes.get(toolCallId)
     outcomes.delete(toolCallId)
-    if (!outcome || outcome.kind === 'result') return
-    await (await open()).settle(outcome.call, notOk('cancelled', 'The reply ended before this call was complete. It was not run.'))
+    accepted.delete(toolCallId)
+    const before = await outcome
+    if (!before || before.kind === 'result') return
+    await (await open()).settle(before.call, notOk('cancelled', 'The reply ended before this call was complete. It was not run.'))
   }
   const deny = async (call: PreparedCall, reason: string | undefined): Promise<CallRecord> =>
     (await open()).settle(call, notOk('permission', reason ?? 'The user said no.', { status: 'denied' }))
@@ -229,6 +271,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     askedAgain,
     stopWith,
     admit,
+    accept,
     readAs,
     fits,
     outcomeOf,

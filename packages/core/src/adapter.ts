@@ -1,4 +1,5 @@
 /** For packages that put the engine into a framework whose own loop makes the requests and runs the tools. */
+export { type AcceptedCall, acceptedRuns } from './adapter/accepted.ts'
 export { type AdapterOptions, type ConcludingEvent, partsOf, type QuotedEvent, type ToolTraits, type TurnEvent } from './adapter/options.ts'
 export { callToMake, parsed, REFUSED, refusedCall, sameJson } from './adapter/refused.ts'
 export type { AdmittedCall, FinishedFrameworkReply, FrameworkCall, FrameworkReply } from './adapter/reply.ts'

@@ -26,8 +26,7 @@ import type { ProposedChanges } from './layer.ts'
 import { decideOnChanges, decideOnTargets, defaultPolicy } from './policy.ts'
 import { createRecorder, type Done } from './recorder.ts'
 import { notOk, type ToolError } from './result.ts'
-import { fromThrown } from './run/classify.ts'
-import { redactMessage } from './run/redact.ts'
+import { failureOf, fromThrown } from './run/classify.ts'
 import { runTool, systemClock } from './run/run-tool.ts'
 import { createBreakers } from './run/transient.ts'
 import type { Effect, Tool } from './tool.ts'
@@ -38,6 +37,13 @@ import { earlierDenial, grants, hasBegun } from './turn/permission.ts'
 import * as refuse from './turn/refusals.ts'
 
 const indexes = new WeakMap<readonly Tool[], NameIndex<Tool>>()
+
+/** @throws TypeError when two tools have the same name */
+export function indexOf(tools: readonly Tool[]): NameIndex<Tool> {
+  const index = indexes.get(tools) ?? indexNames(tools)
+  indexes.set(tools, index)
+  return index
+}
 
 /**
  * Creates an executor for one turn. State is not shared: two turns have no counters, closed tools or denials in common.
@@ -51,8 +57,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const { tools, policy = defaultPolicy, signal, graceMs = 1000, clock = systemClock, isNamed = () => false } = options
   const { maxCalls = DEFAULT_LIMITS.calls, breakers = createBreakers(), isUnsupervised = () => false } = options
   const callsAllowed = (): number => (typeof maxCalls === 'number' ? maxCalls : maxCalls())
-  const index = indexes.get(tools) ?? indexNames(tools)
-  indexes.set(tools, index)
+  const index = indexOf(tools)
   const recorder = createRecorder(options, index, clock)
   const { toolOf, withResolvedName, emit, log, finish, awaitLate, hold, inFlight, stillRunning, replay, state } = recorder
   const { noSecrets, askModel, whyAsk, question, keysOfTargets, resolve, notPermitted } = createApproval(recorder, isNamed, isUnsupervised)
@@ -201,7 +206,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         clock,
         breakers,
         log: logged(call),
-        failed: (error) => fromThrown(error, tool.name, redactionFor(tool)),
+        failed: (error) => failureOf(error, tool, options),
         mayRetry: (attempt) => recordIntent(call, inputHash, attempt),
         progress: (attempt, message) => emit({ type: 'tool.delta', ...about(call), attempt, message }),
         secrets,
@@ -223,11 +228,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
     } finally {
       inFlight.delete(callId)
     }
-  }
-
-  function redactionFor({ errors = options.errors, untrusted }: Tool): ((text: string) => string) | undefined {
-    if ((errors ?? (untrusted ? 'class' : 'message')) === 'class') return undefined
-    return (text) => redactMessage(options.redact?.(text) ?? text)
   }
 
   /** Records the intent before each attempt. If that fails, an effect or a further attempt does not run. */

@@ -63,14 +63,7 @@ export function createRecorder(options: ExecutorOptions, index: NameIndex<Tool>,
     }
   }
 
-  function log(callId: string, tool: string, error: unknown): void {
-    try {
-      if (options.log) options.log({ callId, tool, error })
-      else warnOnce(tool, error)
-    } catch {
-      // Logging failed; ignore.
-    }
-  }
+  const log = (callId: string, tool: string, error: unknown): void => report(options.log, { callId, tool, error })
 
   /** Completes, bounds, counts and records a result. Every result passes through here. */
   async function finish(call: PreparedCall, raw: ToolResult, done: Done = {}): Promise<CallRecord> {
@@ -138,6 +131,16 @@ export function createRecorder(options: ExecutorOptions, index: NameIndex<Tool>,
   }
 
   return { toolOf, withResolvedName, emit, log, finish, awaitLate, hold, inFlight, stillRunning, replay, state: () => state }
+}
+
+/** Hands an exception to the user's log, if there is one. Never throws. */
+export function report(log: ExecutorOptions['log'], entry: Parameters<NonNullable<ExecutorOptions['log']>>[0]): void {
+  try {
+    if (log) log(entry)
+    else warnOnce(entry.tool, entry.error)
+  } catch {
+    // Logging failed; ignore.
+  }
 }
 
 let hasWarned = false

@@ -1,6 +1,8 @@
 /** Turns a thrown value into a result. The three typed errors keep their message; others are redacted, or reduced to class and code. */
 import { isMulliganError, isTransient, type MulliganError } from '../errors.ts'
 import { type ErrorType, notOk, type ToolError } from '../result.ts'
+import type { ErrorDisclosure, Tool } from '../tool.ts'
+import { redactMessage } from './redact.ts'
 import { sanitizeResult } from './sanitize-result.ts'
 
 const codes = (text: string): ReadonlySet<string> => new Set(text.split(' '))
@@ -29,6 +31,16 @@ export function transientFault(thrown: unknown): { readonly retryAfter?: number 
 /** Returns true if the connection broke after the work may have begun. A typed error reports the outcome itself, by its status. */
 export const isOutcomeUnknown = (thrown: unknown): boolean =>
   isMulliganError(thrown) ? guarded(() => thrown.status) === 'indeterminate' : MID_FLIGHT_CODES.has(codeOf(thrown))
+
+/** Returns the result of an exception of a tool, with as much of its message as the model may read. */
+export function failureOf(
+  thrown: unknown,
+  { name, errors, untrusted }: Tool,
+  options: { readonly errors?: ErrorDisclosure; readonly redact?: (text: string) => string },
+): ToolError {
+  const isTold = (errors ?? options.errors ?? (untrusted ? 'class' : 'message')) !== 'class'
+  return fromThrown(thrown, name, isTold ? (text) => redactMessage(options.redact?.(text) ?? text) : undefined)
+}
 
 /** @param redact removes what must not be seen from the message of an exception; without it, only its class and code are told */
 export function fromThrown(thrown: unknown, tool: string, redact?: (text: string) => string): ToolError {

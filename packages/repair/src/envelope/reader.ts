@@ -4,6 +4,7 @@
  */
 
 import { skip } from '../text.ts'
+import type { ToolSpec } from '../tool-spec.ts'
 import { MAX_NAME, nameOf, REACH } from './blocks.ts'
 import type { Family, ToolIndex } from './family.ts'
 import { linesOf, OUTSIDE, type Place, placeAfter, quotedBetween } from './place.ts'
@@ -18,6 +19,7 @@ import {
   THINK_END,
   wholeReader,
 } from './read-reply.ts'
+import { indexTools } from './source.ts'
 import { cachedTriggers, hitsIn, type Triggers } from './triggers.ts'
 
 /** The number of reasoning marks handled while streaming. A reply with more of them is processed in one pass at the end. */
@@ -210,6 +212,13 @@ export function createReplyReader(tools: ToolIndex, options: ReaderOptions): Rep
   }
 
   return { push, end }
+}
+
+/** Returns false if a complete text is certain to hold no call and no reasoning, so that it is shown as it is. */
+export function canHoldCalls(text: string, tools: readonly ToolSpec[], families: readonly Family[]): boolean {
+  const index = indexTools(tools)
+  const begins = (family: Family): boolean => family.begins !== undefined && family.begins(text, skip(text, 0), index) !== 'no'
+  return hitsIn(text, cachedTriggers(families)).next() !== undefined || (text.trim() !== '' && families.some(begins))
 }
 
 /** Returns how many characters at the end of `text` match the start of `tag`. */
