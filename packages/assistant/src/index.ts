@@ -3,6 +3,7 @@ export { type AssistantOptions, assistantTools, googlePlaces, type Service } fro
 
 export { checkServices, type ServiceCheck } from './check.ts'
 export { memoryValues, type SessionValues } from './common/pages.ts'
+export type { SecretOptions, SecretPlace } from './common/secrets.ts'
 export {
   type CredentialPlaces,
   type GoogleEndpoints,

@@ -6,10 +6,6 @@ import { isTransient } from '@mulligan/core/executor'
 /** A fault that does not say whether the request was carried out. */
 export class UnknownOutcome extends TransientError {}
 
-/** Marks a fault with an unknown outcome as such, for an effect that may be sent again. @param unknown what is not known, as a sentence */
-export const asIndeterminate = (error: unknown, unknown: string): unknown =>
-  error instanceof UnknownOutcome ? new TransientError(`${error.message} ${unknown}`, { status: 'indeterminate' }) : error
-
 /** Calls whose refusal is remembered. */
 const MAX_REFUSED = 100
 
@@ -33,7 +29,7 @@ export function createOnce() {
       try {
         return await send()
       } catch (error) {
-        if (error instanceof UnknownOutcome) throw asIndeterminate(error, unknown)
+        if (error instanceof UnknownOutcome) throw isUnknown(error.message)
         if (isTransient(error)) {
           if (refused.size >= MAX_REFUSED) refused.clear()
           refused.add(callId)

@@ -2,7 +2,7 @@
 import type { calendar_v3 } from '@googleapis/calendar'
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
-import { asIndeterminate, markOf } from '../common/once.ts'
+import { createOnce, markOf } from '../common/once.ts'
 import { READ } from '../common/remote-read.ts'
 import { asAdded, inMarkdown, link, oneLine, plural } from '../common/text.ts'
 import { addressesIn } from '../mail/addresses.ts'
@@ -167,6 +167,7 @@ const input = z.object({
 type Input = z.infer<typeof input>
 
 function createCalendarEvent(call: CallGoogle): Tool {
+  const once = createOnce()
   return defineTool({
     name: 'create_calendar_event',
     description: 'Creates an event in the calendar, and invites its guests.',
@@ -191,7 +192,13 @@ function createCalendarEvent(call: CallGoogle): Tool {
       { outcome: 'ok', input: { title: 'Lunch', start: '2026-12-01T12:00' } },
       { outcome: 'retry', input: { title: 'Lunch', start: 'tomorrow' }, why: 'not a date' },
     ],
-    execute: (given, ctx) => create(given, ctx),
+    execute: (given, ctx) =>
+      once(ctx, {
+        send: () => create(given, ctx),
+        // Creating it again finds it, because of its id.
+        find: () => create(given, ctx),
+        unknown: 'It is not known whether the event was created.',
+      }),
   })
 
   async function create(given: Input, ctx: ToolContext): Promise<ToolOk> {
@@ -219,8 +226,7 @@ function createCalendarEvent(call: CallGoogle): Tool {
         options,
       ),
     ).catch((error: unknown) => {
-      if (!(error instanceof Refused) || error.status !== 409)
-        return refused(asIndeterminate(error, 'It is not known whether the event was created.'))
+      if (!(error instanceof Refused) || error.status !== 409) return refused(error)
       // An earlier attempt created it.
       return call('calendar', ctx.signal, (calendar, options) => calendar.events.get({ ...PRIMARY, eventId: id }, options)).catch(refused)
     })

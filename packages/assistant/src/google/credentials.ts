@@ -1,7 +1,7 @@
 /** Credentials for Google: a person's login, kept in a file, or the file of a service account or of gcloud. */
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { ToolFailure } from '@mulligan/core'
+import { readStored } from '../common/secrets.ts'
 import { type GoogleAuth, LOGIN } from './client.ts'
 
 /** What the tools need, and nothing else. */
@@ -114,7 +114,7 @@ export async function readLogin(file: string): Promise<GoogleLogin> {
       cause,
     })
   }
-  const login = (await readFile(file, 'utf8').then(JSON.parse).catch(unusable)) as Partial<GoogleLogin>
+  const login = ((await readStored(file, 'refreshToken').catch(unusable)) ?? {}) as Partial<GoogleLogin>
   const { clientId, clientSecret = '', refreshToken, scopes = [], since = '' } = login
   if (typeof clientId !== 'string' || typeof refreshToken !== 'string') return unusable(undefined)
   return { clientId, clientSecret, refreshToken, scopes, since }

@@ -295,9 +295,13 @@ it('a draft that was changed after it was shown is not sent', async () => {
   expect(statusOf(await call('send_draft', { id: draft?.id }))).toBe('ok')
 })
 
-const KINDS = ['reset before', 'reset after', '429', '500', 'none'] as const
+const KINDS = ['reset before', 'reset after', '429', '429 with a time', '500', 'expired', 'none'] as const
 const troubles = fc.record({
-  writes: fc.array(fc.constantFrom(...KINDS), { maxLength: 4 }),
+  // Seldom, because each is waited for.
+  writes: fc.array(
+    fc.oneof({ weight: 12, arbitrary: fc.constantFrom<string>(...KINDS) }, { weight: 1, arbitrary: fc.constant('silent') }),
+    { maxLength: 4 },
+  ),
   reads: fc.array(fc.constantFrom('reset before', '500', 'none'), { maxLength: 3 }),
   hiddenReads: fc.nat({ max: 2 }),
   restarts: fc.nat({ max: 2 }),
@@ -307,9 +311,26 @@ type Trouble = typeof troubles extends fc.Arbitrary<infer T> ? T : never
 
 const faultOf = (kind: string | undefined): ServiceFault | undefined => {
   if (kind === '429') return answer(429, 'rateLimitExceeded')
+  if (kind === '429 with a time') return answer(429, 'rateLimitExceeded', 'x', { 'retry-after': '2' })
+  if (kind === 'expired') return answer(401, 'authError')
+  if (kind === 'silent') return { kind }
   if (kind === '500') return answer(500, 'backendError')
   return kind === 'reset before' || kind === 'reset after' ? { kind } : undefined
 }
+
+/** Seconds for a call that is not answered. */
+const DEADLINE = 0.4
+
+/** A login whose access tokens can be refreshed. */
+const refreshing =
+  ({ url, issuer }: StrictGoogle) =>
+  async () => {
+    const { clientId, clientSecret, refreshToken } = issuer.login()
+    const endpoints = { oauth2TokenUrl: `${url}/token` }
+    const client = new OAuth2Client({ clientId, clientSecret, endpoints, forceRefreshOnFailure: true })
+    client.setCredentials({ refresh_token: refreshToken })
+    return client as never
+  }
 
 /** Runs one write under these troubles. @param careful false: as if nothing had been sent before */
 async function written({ writes, reads, hiddenReads, restarts, tool }: Trouble, careful: boolean) {
@@ -318,13 +339,14 @@ async function written({ writes, reads, hiddenReads, restarts, tool }: Trouble, 
   const google = await strictGoogle({
     ...WORLD,
     hiddenReads,
-    fault: ({ method }) => (isReady ? faultOf(method === 'POST' ? left.writes.shift() : left.reads.shift()) : undefined),
+    fault: ({ method, path }) =>
+      isReady && path !== '/token' ? faultOf(method === 'POST' ? left.writes.shift() : left.reads.shift()) : undefined,
   })
   const values = memoryValues()
   const fresh = () =>
-    googleTools({ auth: authWith(TOKEN), rootUrl: `${google.url}/` }, values).map((one) =>
+    googleTools({ auth: refreshing(google), rootUrl: `${google.url}/` }, values).map((one) =>
       careful
-        ? one
+        ? { ...one, ...(writes.includes('silent') && { timeout: DEADLINE }) }
         : {
             ...one,
             execute: ((input: never, ctx) =>
@@ -351,7 +373,8 @@ it('whatever breaks, nothing is written twice, and what is told is true', async 
       expect(times).toBeLessThanOrEqual(1)
       if (status === 'ok') expect(times).toBe(1)
       if (status === 'unavailable' || status === 'failed' || status === 'retry') expect(times).toBe(0)
-      expect(['ok', 'unavailable', 'indeterminate']).toContain(status)
+      // Two refusals of a token in a row: the login is not accepted.
+      expect(['ok', 'unavailable', 'indeterminate', ...(trouble.writes.includes('expired') ? ['failed'] : [])]).toContain(status)
     }),
     { numRuns: samples(60, 1000) },
   )

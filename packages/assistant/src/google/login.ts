@@ -1,10 +1,9 @@
 /** Logs a person in to Google: the flow for installed apps, with PKCE and a redirect to this machine (RFC 8252). */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { writeSecret } from '../common/secret-file.ts'
+import { removeLogin, type SecretOptions, type SecretPlace, saveLogin } from '../common/secrets.ts'
 import { type GoogleEndpoints, type GoogleLogin, readLogin, SCOPES } from './credentials.ts'
 
 export interface OAuthClient {
@@ -13,7 +12,7 @@ export interface OAuthClient {
   readonly clientSecret: string
 }
 
-export interface LoginOptions {
+export interface LoginOptions extends SecretOptions {
   readonly client: OAuthClient
   /** Where the login is kept. */
   readonly file: string
@@ -34,7 +33,14 @@ const PAGE = (text: string): string =>
  *
  * @throws LoginFailed if the person declines, or Google does not grant what is needed
  */
-export async function loginToGoogle({ client, file, show, signal, endpoints }: LoginOptions): Promise<GoogleLogin> {
+export async function loginToGoogle({
+  client,
+  file,
+  show,
+  signal,
+  endpoints,
+  keychain,
+}: LoginOptions): Promise<GoogleLogin & { readonly place: SecretPlace }> {
   const { OAuth2Client, CodeChallengeMethod } = await import('google-auth-library')
   const state = randomBytes(24).toString('base64url')
   const verifier = randomBytes(48).toString('base64url')
@@ -64,8 +70,7 @@ export async function loginToGoogle({ client, file, show, signal, endpoints }: L
       throw new LoginFailed('Google sent no refresh token. Remove the access at https://myaccount.google.com/connections, and try again.')
     const scopes = tokens.scope?.split(' ') ?? [...SCOPES]
     const login = { ...client, refreshToken: tokens.refresh_token, scopes, since: new Date().toISOString() }
-    await writeSecret(file, login)
-    return login
+    return { ...login, place: await saveLogin(file, login, 'refreshToken', { keychain }) }
   } finally {
     redirect.close()
   }
@@ -82,7 +87,7 @@ export async function logoutOfGoogle(file: string, endpoints?: GoogleEndpoints):
       () => true,
       () => false,
     ))
-  await rm(file, { force: true })
+  await removeLogin(file)
   return isRevoked
 }
 

@@ -198,7 +198,14 @@ it('what was read is marked as untrusted', async () => {
 
 /** How the posts of one call fail, attempt by attempt, and whether the process is killed in between. */
 const troubles = fc.record({
-  posts: fc.array(fc.constantFrom('reset before', 'reset after', '429', '500', 'fatal', 'none'), { maxLength: 4 }),
+  posts: fc.array(
+    fc.oneof(
+      { weight: 12, arbitrary: fc.constantFrom('reset before', 'reset after', '429', '429 without a time', '500', 'fatal', 'none') },
+      // Seldom, because each is waited for.
+      { weight: 1, arbitrary: fc.constant('silent') },
+    ),
+    { maxLength: 4 },
+  ),
   reads: fc.array(fc.constantFrom('reset before', '500', 'none'), { maxLength: 3 }),
   hiddenReads: fc.nat({ max: 2 }),
   restarts: fc.nat({ max: 2 }),
@@ -206,6 +213,8 @@ const troubles = fc.record({
 
 const faultOf = (kind: string | undefined): ServiceFault | undefined => {
   if (kind === '429') return { kind: 'answer', status: 429, headers: { 'retry-after': '1' }, body: '' }
+  if (kind === '429 without a time') return { kind: 'answer', status: 429, body: '' }
+  if (kind === 'silent') return { kind }
   if (kind === '500') return { kind: 'answer', status: 500, body: 'oops' }
   if (kind === 'fatal') return { kind: 'answer', body: { ok: false, error: 'fatal_error' } }
   return kind === 'reset before' || kind === 'reset after' ? { kind } : undefined
@@ -218,6 +227,9 @@ interface Trouble {
   readonly restarts: number
 }
 
+/** Seconds for a call that is not answered. */
+const DEADLINE = 0.4
+
 /** Posts once under these troubles. @param looksFirst false: each attempt posts, as if nothing had been sent before */
 async function posted({ posts, reads, hiddenReads, restarts }: Trouble, looksFirst: boolean) {
   const left = { posts: [...posts], reads: [...reads] }
@@ -229,14 +241,19 @@ async function posted({ posts, reads, hiddenReads, restarts }: Trouble, looksFir
       return path.endsWith('history') ? faultOf(left.reads.shift()) : undefined
     },
   })
+  const deadline = posts.includes('silent') && { timeout: DEADLINE }
   const tools = slackTools({ token: TOKEN, url: slack.api }).map((tool) =>
-    looksFirst ? tool : { ...tool, execute: ((input: never, ctx) => tool.execute(input, { ...ctx, attempt: 1 })) as typeof tool.execute },
+    looksFirst
+      ? { ...tool, ...deadline }
+      : { ...tool, execute: ((input: never, ctx) => tool.execute(input, { ...ctx, attempt: 1 })) as typeof tool.execute },
   )
   let status = ''
   // The process is killed after the call has ended and before it is recorded: it starts again, with tools that know nothing.
   for (let life = 0; life <= restarts; life++) {
     const call = caller(
-      life === 0 ? tools : slackTools({ token: TOKEN, url: slack.api }).map((tool, at) => (looksFirst ? tool : (tools[at] ?? tool))),
+      life === 0
+        ? tools
+        : slackTools({ token: TOKEN, url: slack.api }).map((tool, at) => (looksFirst ? { ...tool, ...deadline } : (tools[at] ?? tool))),
     )
     status = statusOf(
       await call('post_slack_message', { channel: '#general', text: 'once' }, { id: 's/t/1/0', firstAttempt: life === 0 ? 1 : 2 }),

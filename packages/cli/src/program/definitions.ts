@@ -9,6 +9,7 @@ const arg = (name: string, says?: string, otherwise?: string): Argument => new A
 const CWD = flag('--cwd <dir>', 'the folder to work in')
 const JSON_FLAG = flag('--json', 'print JSON to stdout')
 const IN_FOLDER: readonly Option[] = [CWD, JSON_FLAG]
+const NO_KEYCHAIN = flag('--no-keychain', 'store the secret in a file that only you can read')
 const YES = flag('-y, --yes', 'do not ask for confirmation')
 const FORCE = flag('--force', 'overwrite later changes by others')
 
@@ -369,6 +370,7 @@ export const DEFINITIONS: readonly Definition[] = [
     'log in to Google, for Drive, Gmail and Calendar',
     flag('--client <file>', 'the JSON file of your OAuth client, from the Google Cloud console'),
     flag('--no-browser', 'print the address instead of opening it'),
+    NO_KEYCHAIN,
     JSON_FLAG,
   ],
   [
@@ -379,6 +381,7 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--imap <url>', 'the server for reading, such as imaps://imap.example.com (mail.imap)'),
     flag('--smtp <url>', 'the server for sending, such as smtps://smtp.example.com (mail.smtp)'),
     flag('--password-file <file>', 'read the password from the first line of a file, or - for stdin'),
+    NO_KEYCHAIN,
     JSON_FLAG,
   ],
   ['auth status', 'show which services are set up', JSON_FLAG],

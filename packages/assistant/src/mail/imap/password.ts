@@ -1,7 +1,6 @@
-/** The password of a mailbox: from the environment, otherwise from a file that only its owner can read. */
-import { chmod, readFile, rm, stat } from 'node:fs/promises'
-import { writeSecret } from '../../common/secret-file.ts'
-import { type MailAccount, mailFault, passwordFor } from './account.ts'
+/** The password of a mailbox: from the environment, otherwise the stored one. */
+import { readStored, removeLogin, type SecretOptions, type SecretPlace, saveLogin } from '../../common/secrets.ts'
+import { AUTH, type MailAccount, mailFault, passwordFor } from './account.ts'
 
 export const PASSWORD = 'MAIL_PASSWORD'
 
@@ -10,48 +9,19 @@ export interface PasswordPlaces {
   readonly file: string
 }
 
-interface Stored {
-  /** The login that it is for. */
-  readonly for: string
-  readonly password: string
-}
-
-/** Returns undefined if there is none for this account. @throws ToolFailure if the file is damaged */
+/** Returns undefined if there is none for this account. @throws ToolFailure if what is stored can't be used */
 export async function mailPassword({ env, file }: PasswordPlaces, account: MailAccount): Promise<string | undefined> {
   const given = env[PASSWORD]
   if (given) return given
-  const stored = await readStored(file)
-  return stored?.for === passwordFor(account) ? stored.password : undefined
+  const stored = await readStored(file, 'password').catch(() => {
+    throw mailFault(`The stored password for mail can't be read. A person has to run: ${AUTH}`)
+  })
+  const { for: login, password } = stored ?? {}
+  return login === passwordFor(account) && typeof password === 'string' ? password : undefined
 }
 
-export const savePassword = (file: string, account: MailAccount, password: string): Promise<void> =>
-  writeSecret(file, { for: passwordFor(account), password } satisfies Stored)
+export const savePassword = (file: string, account: MailAccount, password: string, options?: SecretOptions): Promise<SecretPlace> =>
+  saveLogin(file, { for: passwordFor(account), password }, 'password', options)
 
 /** Returns whether there was one. */
-export async function removePassword(file: string): Promise<boolean> {
-  const isThere = await stat(file).then(
-    () => true,
-    () => false,
-  )
-  await rm(file, { force: true })
-  return isThere
-}
-
-async function readStored(file: string): Promise<Stored | undefined> {
-  let text: string
-  try {
-    // A file that others can read has been copied or restored.
-    if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600)
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw mailFault("The stored password for mail can't be read. A person has to run: mulligan auth mail")
-  }
-  try {
-    const { for: account, password } = JSON.parse(text) as Partial<Stored>
-    if (typeof account === 'string' && typeof password === 'string') return { for: account, password }
-  } catch {
-    // reported below
-  }
-  throw mailFault('The stored password for mail is damaged. A person has to run: mulligan auth mail')
-}
+export const removePassword = (file: string): Promise<boolean> => removeLogin(file)

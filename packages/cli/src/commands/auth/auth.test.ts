@@ -31,7 +31,7 @@ const shown = ({ child }: Running): Promise<string> => {
 it('logs in to Google, shows it, and logs out', async () => {
   using here = withClient()
   const env = { GOOGLE_API_URL: server.url }
-  const running = here.start(['auth', 'google', '--client', 'client.json', '--no-browser', '--json'], { env })
+  const running = here.start(['auth', 'google', '--client', 'client.json', '--no-browser', '--no-keychain', '--json'], { env })
   await server.consent(await shown(running))
   const { code, stdout, stderr } = await running.ended
   expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ service: 'google' })])
@@ -67,7 +67,7 @@ it.skipIf(!hasDovecot && !process.env['CI'])('sets up mail once both servers acc
   await using imap = await startDovecot()
   await using out = await smtp()
   const servers = ['--imap', `imap://127.0.0.1:${imap.port}`, '--smtp', `smtp://127.0.0.1:${out.port}`]
-  const args = ['auth', 'mail', '--address', 'ana@example.com', ...servers, '--password-file', '-']
+  const args = ['auth', 'mail', '--address', 'ana@example.com', ...servers, '--no-keychain', '--password-file', '-']
   const refused = await here.run(args, { stdin: 'wrong\n' })
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('nothing was stored')])
   expect((await here.run(['config', 'get', 'mail.address'])).code).toBe(1)

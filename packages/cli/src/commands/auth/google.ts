@@ -1,6 +1,6 @@
 /** `mulligan auth google` and `mulligan auth logout google`. */
 import { readFileSync } from 'node:fs'
-import type { OAuthClient } from '@mulligan/assistant'
+import type { OAuthClient, SecretPlace } from '@mulligan/assistant'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { googleLoginFile } from '@mulligan/host/parts'
 import { fromHome, openDataDir } from '../../paths.ts'
@@ -13,6 +13,7 @@ import { assistant } from './assistant.ts'
 export interface GoogleFlags {
   readonly client?: string
   readonly browser?: boolean
+  readonly keychain?: boolean
   readonly json?: boolean
 }
 
@@ -27,18 +28,20 @@ const GUIDE = [
 ].join('\n')
 
 /** @throws UsageError */
-export async function googleCommand({ client: file, browser = true, json }: GoogleFlags, output: Output): Promise<number> {
+export async function googleCommand({ client: file, browser = true, keychain = true, json }: GoogleFlags, output: Output): Promise<number> {
   const { GOOGLE_SCOPES, googlePlaces, LoginFailed, loginToGoogle, readLogin } = await assistant()
   openDataDir()
   const stored = googleLoginFile(process.env)
   const client = file === undefined ? await readLogin(stored).catch(() => undefined) : clientIn(file)
   if (!client) throw new UsageError('there is no OAuth client', GUIDE)
   const stop = new AbortController()
+  let place: SecretPlace
   const timer = setTimeout(() => stop.abort(), MINUTES * 60_000)
   const onSignal = (): void => stop.abort()
   process.once('SIGINT', onSignal)
   try {
-    await loginToGoogle({
+    const login = await loginToGoogle({
+      keychain,
       client: { clientId: client.clientId, clientSecret: client.clientSecret },
       file: stored,
       signal: stop.signal,
@@ -48,6 +51,7 @@ export async function googleCommand({ client: file, browser = true, json }: Goog
         if (browser) openBrowser(new URL(url))
       },
     })
+    place = login.place
   } catch (error) {
     if (!(error instanceof LoginFailed)) throw error
     output.err(`${oneLine(error.message, 400)}\n`)
@@ -57,8 +61,8 @@ export async function googleCommand({ client: file, browser = true, json }: Goog
     process.off('SIGINT', onSignal)
   }
   const names = GOOGLE_SCOPES.map((scope) => scope.split('/').at(-1))
-  print(output, json, { service: 'google', scopes: names, file: stored }, [
-    `Logged in to Google (${names.join(', ')}). The login is in ${fromHome(stored)}.`,
+  print(output, json, { service: 'google', scopes: names, file: stored, place }, [
+    `Logged in to Google (${names.join(', ')}). The login is in ${place === 'keychain' ? 'the keychain' : fromHome(stored)}.`,
     'mulligan auth logout google revokes it.',
   ])
   return EXIT.ok

@@ -19,6 +19,7 @@ export interface MailFlags {
   readonly smtp?: string
   /** `-` is stdin. */
   readonly passwordFile?: string
+  readonly keychain?: boolean
   readonly json?: boolean
 }
 
@@ -49,9 +50,9 @@ export async function mailCommand(flags: MailFlags, output: Output): Promise<num
       if (value !== undefined) await setValue(['mail', key], value, {})
     }
     const file = mailPasswordFile(process.env)
-    await savePassword(file, account, password)
-    print(output, flags.json, { service: 'mail', address: account.address, file }, [
-      `Mail is set up: ${oneLine(says, 200)}. The password is in ${fromHome(file)}.`,
+    const place = await savePassword(file, account, password, { keychain: flags.keychain })
+    print(output, flags.json, { service: 'mail', address: account.address, file, place }, [
+      `Mail is set up: ${oneLine(says, 200)}. The password is in ${place === 'keychain' ? 'the keychain' : fromHome(file)}.`,
       'mulligan auth logout mail removes it.',
     ])
     return EXIT.ok

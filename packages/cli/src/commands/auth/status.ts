@@ -1,5 +1,5 @@
 /** `mulligan auth status`: which services are set up. No service is contacted. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { oneLine } from '@mulligan/host/light'
 import { googleLoginFile, mailPasswordFile, readSettings, type Settings } from '@mulligan/host/parts'
 import { fromHome, workingFolder } from '../../paths.ts'
@@ -20,7 +20,7 @@ export function serviceStatus(
 ): readonly ServiceStatus[] {
   const login = googleLoginFile(env)
   const key = env['GOOGLE_APPLICATION_CREDENTIALS']
-  const google = existsSync(login) ? `login in ${fromHome(login)}` : key ? `GOOGLE_APPLICATION_CREDENTIALS=${oneLine(key, 200)}` : undefined
+  const google = existsSync(login) ? `login in ${placeOf(login)}` : key ? `GOOGLE_APPLICATION_CREDENTIALS=${oneLine(key, 200)}` : undefined
   return [
     { service: 'google', configured: google !== undefined, says: google ?? 'mulligan auth google' },
     mailStatus(mail, env),
@@ -30,12 +30,22 @@ export function serviceStatus(
   ]
 }
 
+/** Where the secret is, as the file of a login says. */
+function placeOf(file: string): string {
+  try {
+    const { keychain } = JSON.parse(readFileSync(file, 'utf8')) as { readonly keychain?: unknown }
+    return keychain === true ? 'the keychain' : fromHome(file)
+  } catch {
+    return `${fromHome(file)}, which can't be read`
+  }
+}
+
 function mailStatus({ address, imap, smtp }: Settings['mail'], env: Readonly<Record<string, string | undefined>>): ServiceStatus {
   if (!address && !imap && !smtp) return { service: 'mail', configured: false, says: 'mulligan auth mail' }
   const lacking = Object.entries({ 'mail.address': address, 'mail.imap': imap, 'mail.smtp': smtp }).find(([, setting]) => !setting)?.[0]
   if (lacking !== undefined) return { service: 'mail', configured: false, says: `mulligan config set ${lacking} …` }
   const file = mailPasswordFile(env)
-  const by = env['MAIL_PASSWORD'] ? 'MAIL_PASSWORD is set' : existsSync(file) ? `password in ${fromHome(file)}` : undefined
+  const by = env['MAIL_PASSWORD'] ? 'MAIL_PASSWORD is set' : existsSync(file) ? `password in ${placeOf(file)}` : undefined
   return {
     service: 'mail',
     configured: by !== undefined,
