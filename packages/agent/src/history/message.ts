@@ -28,6 +28,8 @@ export type ProviderMetadata = Readonly<Record<string, Readonly<Record<string, u
 export interface Usage {
   readonly inputTokens: number
   readonly outputTokens: number
+  /** Of the input tokens, those read from the provider's cache. Absent if there were none, or the provider does not tell. */
+  readonly cachedTokens?: number
 }
 
 export type AssistantPart =

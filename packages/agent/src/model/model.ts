@@ -29,8 +29,11 @@ export interface AgentModel {
    * event `warning`.
    */
   readonly takeWarnings?: () => readonly string[]
-  /** Prices per million tokens, in the currency of `limits.cost`. Without them, nothing counts towards that limit. */
-  readonly prices?: { readonly input: number; readonly output: number }
+  /**
+   * Prices per million tokens, in the currency of `limits.cost`. Without them, nothing counts towards that limit. `cached`: of input read
+   * from the provider's cache. Default: as other input
+   */
+  readonly prices?: { readonly input: number; readonly output: number; readonly cached?: number | undefined }
   /**
    * Whether it takes images. Default: they are sent until its server refuses them; from then on, for the life of the agent, they are
    * replaced by their names.

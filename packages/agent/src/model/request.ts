@@ -228,6 +228,7 @@ const options = ({ prompt, tools, noCalls, sampling }: ModelRequest, abortSignal
 const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage => ({
   inputTokens: inputTokens.total ?? 0,
   outputTokens: outputTokens.total ?? 0,
+  ...(inputTokens.cacheRead && { cachedTokens: inputTokens.cacheRead }),
 })
 
 /** Converts a call as received; servers may omit required fields. */

@@ -2,6 +2,7 @@
 import { type CallRecord, notOk, ok, type ToolEvent, type ToolOk } from '@mulligan/core'
 import { canonical, type Spent } from '@mulligan/core/executor'
 import type { Usage } from '../history/message.ts'
+import { costOf } from '../model/cost.ts'
 import type { AgentModel } from '../model/model.ts'
 import type { Ledger, LedgerEntry, TurnOutcome, TurnStatus } from '../outcome.ts'
 
@@ -29,8 +30,7 @@ export function taskResult(
 ): ToolOk<TaskDone> {
   const { sessionId: session, status, answer, ledger, usage, requests, calls, error } = outcome
   const { inputTokens, outputTokens } = usage
-  const cost = (inputTokens * (prices?.input ?? 0) + outputTokens * (prices?.output ?? 0)) / 1_000_000
-  const spent: Spent = { requests, calls: calls.length, tokens: inputTokens + outputTokens, cost, seconds: 0 }
+  const spent: Spent = { requests, calls: calls.length, tokens: inputTokens + outputTokens, cost: costOf(usage, prices), seconds: 0 }
   const entries = (what: string, of: Ledger['changed']): string[] =>
     of.length === 0 ? [] : [`${what}: ${of.map(({ tool, target }) => `${tool} ${target}`).join(', ')}.`]
   const lines = [

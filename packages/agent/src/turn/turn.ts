@@ -7,6 +7,7 @@ import type { CallRecord, Limits, ToolEvent } from '@mulligan/core'
 import { DEFAULT_LIMITS, type LimitReached, limitReached, NOTHING_SPENT, type Spent, spend, tokensIn } from '@mulligan/core/executor'
 import { type AssistantMessage, callsOf, isUser, ownWords, type StoppedBy, textOf, type Usage } from '../history/message.ts'
 import { requestStep } from '../journal/journal.ts'
+import { addUsage, costOf } from '../model/cost.ts'
 import type { RequestFault } from '../model/fault.ts'
 import { redact } from '../model/secrets.ts'
 import type { Ledger, TurnOutcome, TurnStatus } from '../outcome.ts'
@@ -202,18 +203,18 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   function spentUp(): LimitReached | undefined {
     if (limits.tokens === Infinity && limits.cost === Infinity) return undefined
     const tokens = window.used()
-    return limitReached(total(), { tokens, cost: (tokens * (model.prices?.input ?? 0)) / 1_000_000 }, limits)
+    return limitReached(total(), { tokens, cost: costOf({ inputTokens: tokens, outputTokens: 0 }, model.prices) }, limits)
   }
 
   /** Settles the reserved tokens with the server's count. If there is none, or it is implausible, the estimate counts. */
   function settle(message: AssistantMessage): void {
     const inputTokens = counted(message.usage.inputTokens)
     const outputTokens = counted(message.usage.outputTokens)
-    usage = { inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens }
-    const { input = 0, output = 0 } = model.prices ?? {}
+    const cachedTokens = counted(message.usage.cachedTokens ?? 0)
+    usage = addUsage(usage, { inputTokens, outputTokens, cachedTokens })
     const sent = inputTokens || window.used()
     const said = outputTokens || tokensIn(JSON.stringify(message.parts).length)
-    spent = spend(spent, { tokens: sent + said, cost: (sent * input + said * output) / 1_000_000 })
+    spent = spend(spent, { tokens: sent + said, cost: costOf({ inputTokens: sent, outputTokens: said, cachedTokens }, model.prices) })
   }
 
   /** Returns the reason why the current request must be the last, if there is one. @param more requests to come before it */
@@ -243,7 +244,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       if (!task) continue
       given.use(record.id, task.spent)
       executor.replay(task.ledger.unknown.flatMap((entry) => unknownCall(entry, message.step)))
-      usage = { inputTokens: usage.inputTokens + task.usage.inputTokens, outputTokens: usage.outputTokens + task.usage.outputTokens }
+      usage = addUsage(usage, task.usage)
       unapproved ||= task.status === 'needs_approval'
     }
   }

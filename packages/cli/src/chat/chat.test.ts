@@ -239,11 +239,36 @@ describe('a chat', () => {
     await chat.send('one')
     await chat.send('two')
     expect(await chat.send('/cost')).toMatch(
-      /MODEL +TURNS +REQUESTS +TOKENS IN +TOKENS OUT\nopenai-compatible\/scripted +2 +2 +[\d,]+ +[\d,]+$/,
+      /MODEL +TURNS +REQUESTS +TOKENS IN +TOKENS OUT\nopenai-compatible\/scripted +2 +2 +[\d,]+ +[\d,]+\nNo prices are set for openai-compatible\/scripted\./,
     )
     await chat.send(`/model other ${other.url}`)
     await chat.send('three')
     expect(await chat.send('/cost')).toMatch(/scripted +2 +2 [\s\S]*other +1 +1 [\s\S]*total +3 +3 /)
+  })
+
+  it('/cost tells the money where prices are set, with the tasks of other agents, and whose prices are not known', async () => {
+    const prices = { 'openai-compatible/scripted': { prices: { input: 1000, output: 10_000, cached: 100 } } }
+    const used = (input: number, output: number, cached = 0) => ({ usage: { input, output, cached } })
+    await using set = await scene([
+      call('task', { agent: 'explore', prompt: 'Look' }, used(1000, 100)),
+      say('Seen.', used(2000, 200)),
+      say('Done.', used(3000, 300, 1000)),
+    ])
+    writeFileSync(join(set.here.dir, 'mulligan.json'), JSON.stringify({ models: { '*': { prices: { input: 0, output: 0 } } } }))
+    set.here.write('../.config/mulligan/config.json', JSON.stringify({ models: prices }))
+    process.env['HOME'] = set.here.root
+    await using chat = await talk(set.here, set.model, { yes: true })
+    await chat.send('look')
+    // 3,000 of 4,000 at 1, 1,000 at 0.1, 400 out at 10 a thousand; and the task: 2,000 and 200.
+    expect(await chat.send('/cost')).toMatch(
+      /MODEL +TURNS +REQUESTS +TOKENS IN +OF THEM CACHED +TOKENS OUT +COST\nopenai-compatible\/scripted +1 +3 +6,000 +1,000 +600 +11\.10$/,
+    )
+    await using other = await scriptedModel([say('Three.')], { models: ['other'] })
+    await chat.send(`/model other ${other.url}`)
+    await chat.send('three')
+    expect(await chat.send('/usage')).toMatch(
+      /other .* not known\ntotal +2 +4 .* 11\.10\nNo prices are set for openai-compatible\/other\. In the configuration, .*"prices"/,
+    )
   })
 
   it('keeps the task list of the model in sight, also after the session is resumed, until it is done', async () => {

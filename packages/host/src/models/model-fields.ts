@@ -30,6 +30,13 @@ export const modelFields = () =>
         .positive()
         .max(MAX_IDLE)
         .describe('Seconds without new output before a reply is abandoned. Default: 300, and 3,600 before the first token.'),
+      prices: z
+        .strictObject({
+          input: z.number().min(0).describe('Of input.'),
+          output: z.number().min(0).describe('Of output, with the thinking.'),
+          cached: z.number().min(0).optional().describe("Of input that was read from the provider's cache. Default: as other input."),
+        })
+        .describe("Prices per million tokens, in your currency, for `limits.cost` and `/cost`. A project's are ignored."),
       opensInReasoning: z
         .boolean()
         .describe('Replies start in thinking mode and the server does not remove the thinking; same as `--opens-in-reasoning`.'),

@@ -6,7 +6,7 @@ import { NO_SERVERS } from '../common/place.fixture.ts'
 import { isLoopbackUrl, isNear, normalBaseUrl, whereRuns } from './base-url.ts'
 import type { ModelFields } from './model-fields.ts'
 import { chooseModel, openModel } from './open.ts'
-import { type ModelSettings, settingsOf } from './own-settings.ts'
+import { type ModelSettings, pricesOf, settingsOf } from './own-settings.ts'
 import { loopbackLookup } from './patient-fetch.ts'
 import { ollamaUrl } from './servers/ollama.ts'
 import { fakeServer } from './servers.fixture.ts'
@@ -277,5 +277,21 @@ describe('the profile of a model', () => {
       topK: 1,
       topP: 1,
     })
+  })
+})
+
+describe('prices', () => {
+  const of = (origin: 'user' | 'project', input: number): ModelSettings[number] => ({
+    ...{ origin, from: origin, value: { 'openai-compatible/*': { prices: { input, output: input } } } },
+  })
+
+  it('are those of the user; a project can not make a model cheaper than it is', async () => {
+    expect(pricesOf('openai-compatible/x', [of('project', 0), of('user', 3)])).toEqual({ input: 3, output: 3 })
+    expect(pricesOf('openai-compatible/x', [of('project', 0)])).toBeUndefined()
+    const flags = { model: 'openai-compatible/x', baseUrl: 'http://127.0.0.1:9/v1' }
+    const open = async (own: ModelSettings) => (await openModel(flags, { MULLIGAN_CONTEXT: '4096' }, own)).model
+    expect((await open([of('project', 0), of('user', 3)])).prices).toEqual({ input: 3, output: 3 })
+    const { prices, sampling } = await open([of('project', 0)])
+    expect([prices, sampling]).toEqual([undefined, undefined])
   })
 })

@@ -5,7 +5,7 @@ import { type Family, families } from '@mulligan/repair'
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
 import { whereRuns } from './base-url.ts'
-import { type ModelSettings, settingsOf } from './own-settings.ts'
+import { type ModelSettings, pricesOf, settingsOf } from './own-settings.ts'
 import { profileOf, type Sampling } from './profiles.ts'
 import { type ModelRequest, type OpenedModel, samplingFor } from './provider.ts'
 import { isCloud, isProvider, PROVIDER_NAMES, providerEntry } from './registry.ts'
@@ -84,7 +84,7 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
   // A cloud provider's key is sent to another server only if the command line says so.
   const baseUrl = flags.baseUrl ?? (cloud ? undefined : local)
   const id = `${provider}/${name}`
-  const { context, images, maxThinking, opensInReasoning, idleSeconds, ...sampled } = settingsOf(id, own)
+  const { context, images, maxThinking, opensInReasoning, idleSeconds, prices: _, ...sampled } = settingsOf(id, own)
   const profile = cloud ? undefined : profileOf(name)
   const inEnv = await contextOf(provider, env)
   const given = inEnv.given ? inEnv.tokens : context
@@ -96,6 +96,7 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
   const opened = await (await load()).open(request)
   const contextTokens = opened.contextTokens ?? given ?? inEnv.tokens
   const sampling = samplingOf(opened, request)
+  const prices = pricesOf(id, own)
   const takesImages = images ?? opened.images
   const at = whereRuns(opened.baseUrl)
   // An old server does not report that it forwards the conversation; the model's name shows it.
@@ -111,6 +112,7 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
       advise: async (fault) => (await import('./advise.ts')).advise(fault, { provider, name, baseUrl: opened.baseUrl, env }),
       ...((flags.opensInReasoning || opensInReasoning) && { opensInReasoning: true }),
       ...(sampling && { sampling }),
+      ...(prices && { prices }),
       ...(takesImages !== undefined && { images: takesImages }),
       ...(limit > 0 && { maxThinking: limit }),
       ...(idleSeconds !== undefined && { idleSeconds }),

@@ -19,6 +19,16 @@ export function settingsOf(id: string, files: ModelSettings): ModelFields {
   return Object.assign({}, ...fitting.toReversed())
 }
 
+/**
+ * Returns a model's prices; undefined if they are not known. A project's file can't set them: lower ones would lift the limit of the cost.
+ * @param id `PROVIDER/NAME`
+ */
+export const pricesOf = (id: string, files: ModelSettings): ModelFields['prices'] =>
+  settingsOf(
+    id,
+    files.filter(({ origin }) => origin !== 'project'),
+  ).prices
+
 /** Matches a pattern, where `*` stands for anything. Case-insensitive, because servers write the same name in different ways. */
 function fits(pattern: string, id: string): boolean {
   const [first = '', ...rest] = pattern.toLowerCase().split('*')

@@ -32,7 +32,7 @@ export const anthropic: Wire = {
     ],
     stop_reason: finish,
     stop_sequence: null,
-    usage: { input_tokens: usage.input, output_tokens: usage.output },
+    usage: { ...inputOf(usage), output_tokens: usage.output },
   }),
   error: (status, message) => {
     const type = ERROR_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
@@ -53,8 +53,12 @@ export const anthropic: Wire = {
 
 const header = ({ id, model }: ResponseMeta): Json => ({ id: `msg_${id}`, type: 'message', role: 'assistant', model })
 
+/** The input tokens do not include those from the cache. */
+const inputOf = ({ input, cached }: ResolvedTurn['usage']): Json =>
+  cached === undefined ? { input_tokens: input } : { input_tokens: input - cached, cache_read_input_tokens: cached }
+
 function events(turn: ResolvedTurn, meta: ResponseMeta): StreamEvent[] {
-  const { input, output } = turn.usage
+  const { output } = turn.usage
   const blocks: StreamEvent[][] = []
   const block = (start: Json, mark: StreamEvent['mark'], deltas: readonly StreamEvent[]): void => {
     const index = blocks.length
@@ -78,7 +82,7 @@ function events(turn: ResolvedTurn, meta: ResponseMeta): StreamEvent[] {
     const empty = { data: { type: 'input_json_delta', partial_json: '' } }
     block({ type: 'tool_use', id, name, input: {} }, 'call-start', [empty, ...json])
   }
-  const usage = { input_tokens: input, output_tokens: 1 }
+  const usage = { ...inputOf(turn.usage), output_tokens: 1 }
   return [
     { data: { type: 'message_start', message: { ...header(meta), content: [], stop_reason: null, stop_sequence: null, usage } } },
     { data: { type: 'ping' } },

@@ -34,10 +34,11 @@ export const openai: Wire = {
 
 const header = ({ id, model, created }: ResponseMeta, object: string): Json => ({ id: `chatcmpl-${id}`, object, created, model })
 
-const usage = ({ usage: { input, output } }: ResolvedTurn): Json => ({
+const usage = ({ usage: { input, output, cached } }: ResolvedTurn): Json => ({
   prompt_tokens: input,
   completion_tokens: output,
   total_tokens: input + output,
+  ...(cached !== undefined && { prompt_tokens_details: { cached_tokens: cached } }),
 })
 
 function events(turn: ResolvedTurn, meta: ResponseMeta, body: Json): StreamEvent[] {

@@ -65,7 +65,7 @@ export interface ResolvedTurn {
   readonly reasoning: string
   readonly calls: readonly ResolvedCall[]
   readonly finish: string
-  readonly usage: { readonly input: number; readonly output: number }
+  readonly usage: { readonly input: number; readonly output: number; readonly cached?: number }
 }
 
 /** Identity of a response. */

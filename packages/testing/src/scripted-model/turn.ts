@@ -39,8 +39,8 @@ export interface ScriptedTurn {
   readonly calls?: readonly ScriptedCall[] | ((request: RecordedRequest) => readonly ScriptedCall[])
   /** `finish_reason` or `stop_reason`. Reasons that the protocols share are translated: `length` is `max_tokens`. */
   readonly finish?: string
-  /** Tokens. Default: one per 4 characters. */
-  readonly usage?: { readonly input: number; readonly output: number }
+  /** Tokens. `cached`: of the input, those from the cache, for the protocols of OpenAI and Anthropic. Default: one per 4 characters. */
+  readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number }
   /** The complete body, byte for byte, instead of all of the above. */
   readonly raw?: string | Uint8Array
   /** Content type of `raw`. Default `text/event-stream`. */

@@ -1,15 +1,16 @@
 /** The slash commands, in the order of the help. To add one, add a line here. */
 
-import type { Agent, AgentEvent, RunOptions, Store, TurnOutcome } from '@mulligan/agent'
+import type { Agent, RunOptions, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import { nearest } from '@mulligan/core/executor'
-import { type DataPaths, oneLine, UsageError } from '@mulligan/host/light'
+import { type DataPaths, oneLine, sanitize, UsageError } from '@mulligan/host/light'
 import { type Choice, type ChoiceChanges, projectSkills, promptCommands, roleOf, type WorkspaceTools } from '@mulligan/host/parts'
 import { statusText } from '../../commands/mcp/status-text.ts'
 import { fromHome } from '../../paths.ts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
 import { localTime, modeText, table } from '../../ui/text.ts'
+import { sessionUsage, usageLines } from '../../ui/usage.ts'
 import { healthLines } from '../health.ts'
 import type { MakePanel } from '../panel/panels.ts'
 import { todoLines } from '../todo.ts'
@@ -118,22 +119,6 @@ export interface SlashCommand {
   readonly anytime?: true
   /** @throws UsageError */
   readonly run: (args: string, chat: ChatControl) => Promise<void> | void
-}
-
-/** Returns the usage of a session: a row for each model, and their total if there are several. */
-function usageRows(events: readonly AgentEvent[]): readonly (readonly string[])[] {
-  const models = new Map(events.flatMap((event) => (event.type === 'turn.started' ? [[event.turnId, event.model] as const] : [])))
-  const sums = new Map<string, readonly [turns: number, requests: number, input: number, output: number]>()
-  const add = (model: string, requests: number, input: number, output: number): void => {
-    const [turns, ...before] = sums.get(model) ?? [0, 0, 0, 0]
-    sums.set(model, [turns + 1, before[0] + requests, before[1] + input, before[2] + output])
-  }
-  const ended = events.flatMap((event) => (event.type === 'turn.ended' ? [event] : []))
-  for (const { turnId, outcome } of ended)
-    add(models.get(turnId) ?? 'unknown', outcome.requests, outcome.usage.inputTokens, outcome.usage.outputTokens)
-  const isMixed = sums.size > 1
-  if (isMixed) for (const { outcome } of ended) add('total', outcome.requests, outcome.usage.inputTokens, outcome.usage.outputTokens)
-  return [...sums].map(([model, counts]) => [oneLine(model, 80), ...counts.map((count) => count.toLocaleString('en-US'))])
 }
 
 const MAX_LISTED = 20
@@ -256,14 +241,17 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'cost',
-    description: 'show the requests and tokens of this session, by model',
+    aliases: ['usage', 'stats'],
+    description: 'show the requests, tokens and cost of this session, by model',
     anytime: true,
-    run: async (_, { store, session, say, colors }) => {
+    run: async (_, { store, session, choice, say, colors }) => {
       const id = session()
-      const rows = usageRows(id === undefined ? [] : await store.events({ sessionId: id }))
+      const rows = id === undefined ? [] : await sessionUsage(store, id, choice().settings.models)
       if (rows.length === 0) return say('No turn of this session has ended yet.')
-      const [head = '', ...lines] = table([['MODEL', 'TURNS', 'REQUESTS', 'TOKENS IN', 'TOKENS OUT'], ...rows])
-      say(colors.dim(head), ...lines)
+      const [head = '', ...lines] = usageLines(rows)
+      const unpriced = rows.find(({ cost }) => cost === undefined)
+      const hint = `No prices are set for ${oneLine(unpriced?.model ?? '', 80)}. In the configuration, per million tokens: "models": { ${JSON.stringify(unpriced?.model)}: { "prices": { "input": 1, "output": 5 } } }`
+      say(colors.dim(head), ...lines, ...(unpriced ? [colors.dim(sanitize(hint))] : []))
     },
   },
   undo,

@@ -7,6 +7,7 @@ import { fromHome } from '../../paths.ts'
 import { plain } from '../../ui/colors.ts'
 import { ledgerLines } from '../../ui/ledger.ts'
 import { imageText, localTime, plural } from '../../ui/text.ts'
+import { type ModelUsage, usageText } from '../../ui/usage.ts'
 
 /** `steer`: what the user said while the turn ran. */
 type Step =
@@ -67,7 +68,11 @@ function stepsOf(message: Message): readonly Step[] {
 }
 
 /** Renders a session as Markdown: prompts quoted, one line per call, answers as they were, and the ledger. Sanitized for the terminal. */
-export function markdownOf({ session, turns }: ReturnType<typeof conversationOf>): string {
+export function markdownOf({
+  session,
+  turns,
+  usage,
+}: ReturnType<typeof conversationOf> & { readonly usage: readonly ModelUsage[] }): string {
   const { id, cwd, title, createdAt, updatedAt } = session
   const head = [
     `# ${oneLine(title, 100) || `Session ${id}`}`,
@@ -75,6 +80,7 @@ export function markdownOf({ session, turns }: ReturnType<typeof conversationOf>
     `- session ${id}`,
     `- folder ${oneLine(fromHome(cwd), 300)}`,
     `- begun ${localTime(createdAt)}, last turn ${localTime(updatedAt)}, ${plural(turns.length, 'turn')}`,
+    ...(usage.length > 0 ? [`- ${usageText(usage)}`] : []),
   ]
   return `${[...head, ...turns.flatMap(turnLines)].join('\n')}\n`
 }

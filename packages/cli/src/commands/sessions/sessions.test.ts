@@ -339,6 +339,7 @@ const SHOWN = `# Find the budget.
 - session one
 - folder ~/work
 - begun WHEN, last turn WHEN, 1 turn
+- 2 requests, 1 tokens in, 2 out
 
 ## Turn 1
 

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isPostgresUrl, NoStore, redact, repairStore, type SessionRow, type Store, type StoreRepair } from '@mulligan/agent'
 import { type DataPaths, oneLine, safeJson, UsageError } from '@mulligan/host/light'
-import { openStoreAt, storePlace } from '@mulligan/host/parts'
+import { openStoreAt, readSettings, type Settings, storePlace } from '@mulligan/host/parts'
 import { createChangeLog } from '@mulligan/tools'
 import { fromHome, openDataDir, workingFolder } from '../../paths.ts'
 import { EXIT } from '../../process.ts'
@@ -11,6 +11,7 @@ import { findSession, latestSession } from '../../session.ts'
 import { askInTerminal, isAttendedFor, isConfirmed } from '../../ui/ask.ts'
 import type { Output } from '../../ui/output.ts'
 import { type FolderFlags, localTime, plural, print, table } from '../../ui/text.ts'
+import { sessionUsage } from '../../ui/usage.ts'
 import { branchAt } from './branch.ts'
 import { conversationOf, markdownOf } from './conversation.ts'
 
@@ -115,8 +116,18 @@ async function conversation(store: Store, id: string | undefined, flags: Session
     .turns()
     .catch(() => [])
   const undone = new Set(turns.flatMap((one) => (one.undone ? [one.turn] : [])))
-  const shown = conversationOf(session, await store.history(session.id), events, undone)
-  return { id: session.id, events, markdown: markdownOf(shown), json: { ...session, turns: shown.turns } }
+  const usage = await sessionUsage(store, session.id, modelSettings(session.cwd))
+  const shown = { ...conversationOf(session, await store.history(session.id), events, undone), usage }
+  return { id: session.id, events, markdown: markdownOf(shown), json: { ...session, usage, turns: shown.turns } }
+}
+
+/** Returns the settings that prices are in; a broken configuration has none. */
+function modelSettings(cwd: string): Settings['models'] {
+  try {
+    return readSettings(cwd, {}, process.env).models
+  } catch {
+    return []
+  }
 }
 
 /** @throws UsageError */
