@@ -228,9 +228,9 @@ export const MCP: readonly Mutation[] = [
   {
     id: 'mcp-token-is-secret',
     rule: 'mcp: a server that repeats its token does not show it to the model',
-    file: 'packages/mcp/src/use/servers.ts',
-    find: `redact: auth ? (text) => auth.redact(redact(text)) : redact`,
-    replace: `redact`,
+    file: 'packages/mcp/src/use/session.ts',
+    find: `options.redact(auth ? auth.redact(text) : text)`,
+    replace: `options.redact(text)`,
     test: { file: OAUTH_TEST, name: 'the token is in no result' },
   },
   {
