@@ -4,7 +4,7 @@ import { type Go, inMicroseconds, inTurns, timed } from './measure.ts'
 import { runGenerateText, runOurs, runStreamText, scriptedModel } from './script.ts'
 import { median } from './stats.ts'
 import type { Row, Table } from './table.ts'
-import { withFileStore, withPostgresStore } from './temporary.ts'
+import { temporaryDatabase, withFileStore, withPostgresStore } from './temporary.ts'
 
 const AIMS: Readonly<Record<string, number>> = { 'Mulligan, in memory': 1.2, 'Mulligan, SQLite file': 1.8 }
 /** Of an adopted AI SDK app, to the plain one. */
@@ -13,6 +13,8 @@ const ADOPTED = ', adopted'
 /** The words of each reply before its call. */
 const SAID = Array.from({ length: 40 }, (_, at) => `word${at} `)
 const STEPS = 20
+/** Characters of the row that a step of this script writes. */
+const ROW = 1300
 
 const perStep =
   (run: (model: ReturnType<typeof scriptedModel>) => Promise<void>, said: readonly string[] = []): Go =>
@@ -21,7 +23,13 @@ const perStep =
     return [(await timed(() => run(model))) / STEPS]
   }
 
+/** One prepared INSERT per step, of a row of the same size: what no store in SQLite can do without. */
+const perInsert =
+  (insert: (body: string) => void): Go =>
+  async () => [(await timed(() => Array.from({ length: STEPS }, () => insert('x'.repeat(ROW))))) / STEPS]
+
 export async function bench(): Promise<Table> {
+  using database = temporaryDatabase()
   const samples = await withFileStore((store) =>
     withPostgresStore((postgres) =>
       inTurns<string>(
@@ -30,6 +38,8 @@ export async function bench(): Promise<Table> {
           'Mulligan, in memory': perStep((model) => runOurs(model, STEPS, memoryStore())),
           'AI SDK `streamText`': perStep((model) => runStreamText(model, STEPS)),
           'Mulligan, SQLite file': perStep((model) => runOurs(model, STEPS, store)),
+          'bare INSERT, as a step that only reads: no fsync': perInsert(database.insert('NORMAL')),
+          'bare INSERT, as the intent of an effect: fsync': perInsert(database.insert('FULL')),
           'AI SDK `generateText`, with text': perStep((model) => runGenerateText(model, STEPS), SAID),
           [`AI SDK \`generateText\`, with text${ADOPTED}`]: perStep((model) => runGenerateText(model, STEPS, true), SAID),
           'AI SDK `streamText`, with text': perStep((model) => runStreamText(model, STEPS), SAID),
@@ -52,6 +62,6 @@ export async function bench(): Promise<Table> {
     const aim = AIMS[subject]
     return aim === undefined ? { subject, values } : { subject, values, aim: { says: `ratio ≤ ${aim.toFixed(1)}`, met: ratio <= aim } }
   })
-  const note = `Turns of ${STEPS} steps with one call each and an answer at the end; the duration of a turn divided by its steps. The model and the tool take no time, and the AI SDK stores nothing. In the file, every step is one transaction of one row. PostgreSQL, if installed, is a temporary server on this machine with synchronous commits.`
+  const note = `Turns of ${STEPS} steps with one call each and an answer at the end; the duration of a turn divided by its steps. The model and the tool take no time, and the AI SDK stores nothing. In the file, every step is one transaction of one row, which reaches the disk with the next fsync, because its call only reads. PostgreSQL, if installed, is a temporary server on this machine with synchronous commits.`
   return { title: 'step: one model request and its call', note, rows }
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { openStore, type Store } from '@mulligan/agent'
 import { hasPostgres, startPostgres } from '../packages/agent/src/store/postgres.fixture.ts'
 
@@ -13,6 +14,26 @@ export async function withFileStore<T>(work: (store: Store) => Promise<T>): Prom
   } finally {
     await store.close()
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A table in a temporary file, in WAL mode. */
+export function temporaryDatabase() {
+  const folder = mkdtempSync(join(tmpdir(), 'mulligan-bench-'))
+  const opened: DatabaseSync[] = []
+  return {
+    /** Returns a function that inserts a row, in a file of its own. */
+    insert(synchronous: 'NORMAL' | 'FULL'): (body: string) => void {
+      const database = new DatabaseSync(join(folder, `${synchronous}.db`))
+      opened.push(database)
+      database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; CREATE TABLE log (seq INTEGER PRIMARY KEY, body TEXT)`)
+      const insert = database.prepare('INSERT INTO log (body) VALUES (?)')
+      return (body) => void insert.run(body)
+    },
+    [Symbol.dispose](): void {
+      for (const database of opened) database.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 

@@ -74,10 +74,12 @@ type ResultEvent = Extract<ToolEvent, { type: 'tool.result' }>
 function withSuggestion(suggested: Guard['suggested'], { tool, inputKey, result }: ResultEvent): Guard['suggested'] {
   if (!result.ok && UNRUN.has(result.status)) return suggested
   const made = suggested === NONE ? '' : keyOf(tool, inputKey)
-  const after = suggested[made] === true ? { ...suggested, [made]: false } : suggested
+  const isMade = suggested[made] === true
   const call = result.ok ? undefined : result.details?.call
   const next = call && keyOf(call.tool, canonical(call.input))
-  return next === undefined || Object.hasOwn(after, next) ? after : { ...after, [next]: true }
+  const isNew = next !== undefined && !Object.hasOwn(suggested, next)
+  if (!isMade && !isNew) return suggested
+  return { ...suggested, ...(isMade && { [made]: false }), ...(isNew && { [next]: true }) }
 }
 
 function entryOf({ entries }: Guard, { tool, inputKey, result, step, effect }: ResultEvent): Entry | undefined {
