@@ -14,6 +14,7 @@ import type { Mutation } from './mutation.ts'
 import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
 import { SANDBOX } from './sandbox.ts'
+import { SERVER } from './server.ts'
 import { SHELL } from './shell.ts'
 import { TOOLS } from './tools.ts'
 import { TRUST } from './trust.ts'
@@ -38,4 +39,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...TRUST,
   ...TURN,
   ...MCP,
+  ...SERVER,
 ]

@@ -1,4 +1,5 @@
 /** The HTTP application: security, checks and routes. */
+import type { HttpBindings } from '@hono/node-server'
 import type { Store } from '@mulligan/agent'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -13,6 +14,7 @@ import { servePage } from './page.ts'
 import type { Runner } from './runner.ts'
 import { checkReached, type Reached, requireToken, secureHeaders } from './security.ts'
 import { eventStream } from './sse.ts'
+import type { Strangers } from './strangers.ts'
 
 const MAX_BODY = 1_000_000
 
@@ -23,6 +25,7 @@ export interface AppOptions {
   readonly metrics: ReturnType<typeof createMetrics>
   readonly token: string
   readonly reached: Reached
+  readonly strangers: Pick<Strangers, 'known'>
   readonly version: string
   /** Folder of the page. Default: the one that was built into the package. */
   readonly page?: string | undefined
@@ -31,7 +34,7 @@ export interface AppOptions {
   readonly log: (entry: { readonly error: unknown }) => void
 }
 
-export function createApp({ store, runner, handlers, metrics, token, reached, version, page, closing, log }: AppOptions): Hono {
+export function createApp({ store, runner, handlers, metrics, token, reached, strangers, version, page, closing, log }: AppOptions): Hono {
   const app = new Hono()
   app.use(secureHeaders)
   app.use(checkReached(reached))
@@ -64,8 +67,11 @@ export function createApp({ store, runner, handlers, metrics, token, reached, ve
   })
   app.get('/openapi.json', (c) => c.json(openApi(version)))
   servePage(app, page)
-  app.use('/api/*', requireToken(token))
-  app.use('/metrics', requireToken(token))
+  for (const path of ['/api/*', '/metrics']) app.use(path, requireToken(token))
+  app.use('/api/*', (c, next) => {
+    strangers.known((c.env as Partial<HttpBindings>).incoming?.socket)
+    return next()
+  })
   app.get('/metrics', async (c) => {
     const pending = (await store.approvals({ status: 'pending' })).length
     return c.text(metrics.text(runner.counts(), pending), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })

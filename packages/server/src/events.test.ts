@@ -1,6 +1,10 @@
 /** The event stream: resumed after a cut at any byte, joined in the middle, and read slowly. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AgentEvent, memoryStore } from '@mulligan/agent'
+import { type AgentEvent, memoryStore, openStore } from '@mulligan/agent'
 import { call, calls, say } from '@mulligan/testing'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -166,6 +170,61 @@ it('a client that reads too slowly is disconnected, and loses nothing when it co
   }
   expect(ids).toEqual(Array.from({ length: 30 }, (_, at) => at + 1))
 })
+
+it('a client that stops reading while it is sent what is stored is disconnected, too', async () => {
+  const store = memoryStore()
+  await store.createSession({ id: 's', cwd: '/', title: '' })
+  const big = (id: number): AgentEvent => ({ type: 'warning', message: 'x'.repeat(50_000), id, sessionId: 's', turnId: 's/1', at: id })
+  await store.append(
+    Array.from({ length: 20 }, (_, at) => big(at + 1)),
+    true,
+  )
+  const open = (heartbeat: number) => {
+    const ended = Promise.withResolvers<boolean>()
+    const source = { store, feed: createFeed(store, 's'), sessionId: 's', after: 0 }
+    const { body } = eventStream(source, new AbortController().signal, ended.resolve, heartbeat)
+    return { body: body as ReadableStream<Uint8Array>, ended: ended.promise }
+  }
+  const stalled = open(20)
+  expect(await stalled.ended).toBe(true)
+  // One that reads is sent everything.
+  const ids: string[] = []
+  for await (const { id, event } of parsed(open(60_000).body)) {
+    if (event === 'synced') break
+    ids.push(id ?? '')
+  }
+  expect(ids).toHaveLength(20)
+})
+
+it('over a connection that is not read, a client is disconnected, and comes back for the rest', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'mulligan-slow-'))
+  const store = await openStore(join(root, 'store.db'))
+  await using served = await serving([], { store })
+  const { server, session } = served
+  const id = await session()
+  const request = (after: number) =>
+    `GET /api/sessions/${id}/events?after=${after} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.token}\r\n\r\n`
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => undefined)
+  socket.write(request(0))
+  await new Promise((resolve) => socket.once('data', resolve))
+  socket.pause()
+  const last = 200
+  for (let at = 1; at <= last; at++)
+    await store.append([{ type: 'warning', message: 'x'.repeat(100_000), id: at, sessionId: id, turnId: `${id}/1`, at }], at % 50 === 0)
+  const metrics = async () => (await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.token}` } })).text()
+  await expect.poll(metrics, { timeout: 30_000 }).toContain('evicted_total 1')
+  let got = ''
+  socket.on('data', (chunk) => {
+    got += chunk.toString('latin1')
+  })
+  socket.resume()
+  await new Promise((resolve) => socket.once('close', resolve))
+  const ids = [...got.matchAll(/^id: (\d+)\nevent: \w+\ndata: .*\n\n/gm)].map(([, one]) => Number(one))
+  expect(ids.length).toBeLessThan(last)
+  const rest = await served.api.follow(id, (event) => event.id === last, ids.at(-1) ?? 0)
+  expect([...ids, ...rest.map((event) => event.id)]).toEqual(Array.from({ length: last }, (_, at) => at + 1))
+  rmSync(root, { recursive: true, force: true })
+}, 60_000)
 
 it('events of a turn in another process arrive too', async () => {
   const store = memoryStore()

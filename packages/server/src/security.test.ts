@@ -1,7 +1,7 @@
 /** Who is let in, and what gets out. */
 import { readFileSync, statSync } from 'node:fs'
 import { createServer, request } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
@@ -150,24 +150,70 @@ describe('what is taken', () => {
     expect((await send('{"prompt":"x"}', { cookie: 'x'.repeat(20_000) })).status).toBe(431)
   })
 
+  /** Opens connections whose requests never end. */
+  async function slowly(url: string, count: number, text: string) {
+    const port = Number(new URL(url).port)
+    const state = { closed: 0, open: 0, said: '' }
+    for (let left = count; left > 0; left -= 500)
+      await Promise.all(
+        Array.from({ length: Math.min(left, 500) }, async () => {
+          const socket = connect(port, '127.0.0.1')
+          socket
+            .on('error', () => undefined)
+            .on('data', (chunk) => {
+              state.said += chunk.toString('latin1')
+            })
+            .once('close', () => state.closed++)
+          await new Promise<void>((resolve) => socket.once('connect', resolve).once('close', resolve))
+          socket.write(text)
+        }),
+      )
+    return state
+  }
+  const HALF = 'POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Le'
+
   it('slow connections are ended, and others are served meanwhile', async () => {
-    await using served = await serving([], { slowMs: 300 })
+    await using served = await serving([], { slowMs: 1000, maxStrangers: 200 })
     const { server, api } = served
-    const port = Number(new URL(server.url).port)
-    const sockets: Socket[] = []
-    let closed = 0
-    for (let n = 0; n < (isAll ? 5000 : 300); n++) {
-      const socket = connect(port, '127.0.0.1', () => socket.write('POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Le'))
-      socket
-        .resume()
-        .on('error', () => undefined)
-        .on('close', () => closed++)
-      sockets.push(socket)
-    }
-    expect((await api.get('/health')).status).toBe(200)
-    await expect.poll(() => closed, { timeout: 60_000 }).toBe(sockets.length)
+    const count = isAll ? 10_000 : 600
+    let answered = 0
+    const asking = (async () => {
+      for (let n = 0; n < 10; n++) answered += Number((await api.get('/api/sessions')).status === 200)
+    })()
+    const slow = await slowly(server.url, count, HALF)
+    await asking
+    expect(answered).toBe(10)
+    await expect.poll(() => slow.closed, { timeout: 60_000 }).toBe(count)
     expect((await api.get('/health')).status).toBe(200)
   }, 120_000)
+
+  it('of connections without a token, the oldest make way for new ones; those with one stay', async () => {
+    await using served = await serving([say('Hi.')], { slowMs: 60_000, maxStrangers: 50 })
+    const { server, api, session } = served
+    const id = await session()
+    const following = api.follow(id, isEnd)
+    await api.get('/api/sessions')
+    const slow = await slowly(server.url, 300, HALF)
+    await expect.poll(() => slow.closed).toBeGreaterThanOrEqual(250)
+    await api.post(`/api/sessions/${id}/turns`, { prompt: 'go' })
+    expect((await following).at(-1)).toMatchObject({ type: 'turn.ended' })
+    // Control: without the limit, all of them stay.
+    await using open = await serving([], { slowMs: 60_000, maxStrangers: 1000 })
+    const all = await slowly(open.server.url, 300, HALF)
+    expect((await open.api.get('/api/sessions')).status).toBe(200)
+    expect(all.closed).toBe(0)
+  })
+
+  it('a body that never comes is not waited for, and without the token not at all', async () => {
+    await using served = await serving([], { slowMs: 300 })
+    const { server } = served
+    const head = (token: string) =>
+      `POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{`
+    const known = await slowly(server.url, 1, head(server.token))
+    const unknown = await slowly(server.url, 1, head('x'.repeat(32)))
+    await expect.poll(() => [known.closed, unknown.closed], { timeout: 30_000 }).toEqual([1, 1])
+    expect([known.said.slice(0, 12), unknown.said.slice(0, 12)]).toEqual(['HTTP/1.1 408', 'HTTP/1.1 401'])
+  }, 60_000)
 })
 
 describe('what gets out', () => {

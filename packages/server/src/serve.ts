@@ -14,6 +14,7 @@ import { originOf } from './keys.ts'
 import { createMetrics } from './metrics.ts'
 import { createRunner } from './runner.ts'
 import { isLoopback, tokenIn } from './security.ts'
+import { limitStrangers } from './strangers.ts'
 
 export interface ServeOptions {
   /** All variables that count; `HOME` and `MULLIGAN_DATA_DIR` say where data is kept. */
@@ -38,6 +39,8 @@ export interface ServeOptions {
   readonly slowMs?: number
   /** Milliseconds for which a question can be answered; after that it is asked again. Default: 30 days. */
   readonly askedFor?: number
+  /** Connections without a token that may be open at once; more displace the oldest. Default: 1,000. */
+  readonly maxStrangers?: number
   readonly version?: string
   /** Called with what the person should know. */
   readonly report?: (text: string) => void
@@ -65,6 +68,7 @@ const limitsFor = (slow: number) => ({
   connectionsCheckingInterval: slow / 5,
 })
 const MAX_HEADERS = 16_384
+const MAX_STRANGERS = 1000
 
 async function opened({ store, report = () => undefined }: ServeOptions, byDefault: () => Promise<Store>): Promise<Store> {
   if (store === undefined) return byDefault()
@@ -100,14 +104,17 @@ export async function serve(options: ServeOptions): Promise<Server> {
   })
   const handlers = createHandlers({ store, runner, env, version })
   const reached = { host, allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] }
-  const app = createApp({ store, runner, handlers, metrics, token, reached, version, closing: closing.signal, log })
-  const shared = { ...limitsFor(options.slowMs ?? SLOW), maxHeaderSize: MAX_HEADERS }
+  const strangers = limitStrangers(options.maxStrangers ?? MAX_STRANGERS)
+  const app = createApp({ store, runner, handlers, metrics, token, reached, version, strangers, closing: closing.signal, log })
+  const slow = options.slowMs ?? SLOW
+  const shared = { ...limitsFor(slow), maxHeaderSize: MAX_HEADERS }
   const server = createAdaptorServer({
     fetch: app.fetch,
     ...(tls
-      ? { createServer: createHttpsServer, serverOptions: { ...shared, ...tls } }
+      ? { createServer: createHttpsServer, serverOptions: { ...shared, ...tls, handshakeTimeout: slow } }
       : { createServer: createHttpServer, serverOptions: shared }),
   })
+  server.on('connection', strangers.met)
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)

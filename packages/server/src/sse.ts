@@ -25,6 +25,8 @@ const HEARTBEAT_BYTES = encoder.encode(': heartbeat\n\n')
 export interface Queue {
   /** Bytes that are not sent yet. */
   readonly waiting: () => number
+  /** Bytes that the client has taken. */
+  readonly taken: () => number
   /** Resolves when the client has read. */
   readonly drained: () => Promise<void>
   /** @returns false if the stream has ended */
@@ -35,6 +37,7 @@ export interface Queue {
 /** Creates a stream whose unread bytes are counted. */
 export function countedStream(onCancel: () => void): { readonly stream: ReadableStream<Uint8Array>; readonly queue: Queue } {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  let given = 0
   let pulled = Promise.withResolvers<void>()
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -53,13 +56,16 @@ export function countedStream(onCancel: () => void): { readonly stream: Readable
     },
     { highWaterMark: 65_536, size: (chunk) => chunk?.byteLength ?? 0 },
   )
+  const waiting = (): number => (controller ? 65_536 - (controller.desiredSize ?? 0) : 0)
   return {
     stream,
     queue: {
-      waiting: () => (controller ? 65_536 - (controller.desiredSize ?? 0) : 0),
+      waiting,
+      taken: () => given - waiting(),
       drained: () => (controller && (controller.desiredSize ?? 1) <= 0 ? pulled.promise : Promise.resolve()),
       put: (bytes) => {
         if (!controller) return false
+        given += bytes.byteLength
         controller.enqueue(bytes)
         return true
       },
@@ -77,14 +83,25 @@ export function eventStream(
   source: Omit<SourceOptions, 'send' | 'signal'>,
   signal: AbortSignal,
   onEnd: (evicted: boolean) => void,
+  heartbeatMs = HEARTBEAT,
 ): Response {
   const gone = new AbortController()
   const both = AbortSignal.any([signal, gone.signal])
   const { stream, queue } = countedStream(() => gone.abort())
-  const heartbeat = setInterval(() => queue.put(HEARTBEAT_BYTES), HEARTBEAT)
-  heartbeat.unref()
   let isSynced = false
   let evicted = false
+  let taken = -1
+  const heartbeat = setInterval(() => {
+    // A client that has taken nothing since the last time, though there is something, would be held forever.
+    if (queue.waiting() > 0 && queue.taken() === taken) {
+      evicted = true
+      gone.abort()
+      return queue.end()
+    }
+    taken = queue.taken()
+    queue.put(HEARTBEAT_BYTES)
+  }, heartbeatMs)
+  heartbeat.unref()
   void streamEvents({
     ...source,
     signal: both,
