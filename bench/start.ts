@@ -28,12 +28,14 @@ export const whole =
 export const afterFirst = (script: string): Promise<unknown> => whole(process.execPath, script, 'demo')()
 
 /** One of our turns, in an empty folder. */
-export const ourTurn = (script: string, folder: string) => (baseUrl: string) => ({
-  program: process.execPath,
-  args: [script, 'run', 'hi', '--model', 'any', '--base-url', baseUrl],
-  env: { HOME: folder, MULLIGAN_DATA_DIR: join(folder, 'data'), MULLIGAN_CONTEXT: '32768' },
-  cwd: folder,
-})
+export const ourTurn =
+  (script: string, folder: string, more: Readonly<Record<string, string>> = {}) =>
+  (baseUrl: string) => ({
+    program: process.execPath,
+    args: [script, 'run', 'hi', '--model', 'any', '--base-url', baseUrl],
+    env: { HOME: folder, MULLIGAN_DATA_DIR: join(folder, 'data'), MULLIGAN_CONTEXT: '32768', ...more },
+    cwd: folder,
+  })
 
 export async function bench(): Promise<Table> {
   if (!existsSync(built)) return { title: TITLE, note: 'Skipped: packages/cli is not built (`npm run build`).', rows: [] }
@@ -45,6 +47,8 @@ export async function bench(): Promise<Table> {
     if (started.megabytes !== undefined) megabytes.push(started.megabytes)
     return [started.ms]
   }
+  const services = { SLACK_BOT_TOKEN: 'xoxb-x', GOOGLE_APPLICATION_CREDENTIALS: '/none', MULLIGAN_NOTES_VAULT: folder }
+  const withServices: Go = async () => [(await firstRequest(ourTurn(bin, folder, services))).ms]
   try {
     const samples = await inTurns(
       {
@@ -52,6 +56,7 @@ export async function bench(): Promise<Table> {
         'mulligan --version': whole(process.execPath, bin, '--version'),
         'mulligan --help': whole(process.execPath, bin, '--help'),
         'mulligan run, to its first request': turn,
+        'the same, with notes, Google and Slack set up': withServices,
       },
       { warmUp: 3, rounds: 25 },
     )

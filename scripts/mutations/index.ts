@@ -3,6 +3,7 @@ import { ADAPTERS } from './adapters.ts'
 import { AGENT } from './agent.ts'
 import { AI_SDK } from './ai-sdk.ts'
 import { APPROVAL } from './approval.ts'
+import { ASSISTANT } from './assistant.ts'
 import { CHAT } from './chat.ts'
 import { CONFIG } from './config.ts'
 import { CONTRACT } from './contract.ts'
@@ -40,4 +41,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...TURN,
   ...MCP,
   ...SERVER,
+  ...ASSISTANT,
 ]

@@ -44,6 +44,25 @@ describe('what is loaded', () => {
     expect(loaded.filter((url) => !url.includes('/dist/bundle/'))).toEqual([])
     expect(loaded.length).toBeLessThanOrEqual(16)
   })
+
+  it.each<[string, Readonly<Record<string, string>>, boolean]>([
+    ['no service is set up, nothing of the assistant', {}, false],
+    [
+      'one is, the assistant without the client of the service',
+      { SLACK_BOT_TOKEN: 'xoxb-x', MULLIGAN_MAIL_ADDRESS: 'a@example.com' },
+      true,
+    ],
+  ])('where %s', async (_, services, isLoaded) => {
+    using here = place()
+    const file = join(here.dir, 'trace')
+    const flags = ['--model', 'x', '--base-url', 'http://127.0.0.1:9/v1']
+    await here.run(['run', ' ', ...flags], { execArgv: ['--import', trace], env: { TRACE_FILE: file, ...services } })
+    const loaded = readFileSync(file, 'utf8')
+    expect(/packages\/assistant\//.test(loaded)).toBe(isLoaded)
+    expect(loaded).not.toMatch(
+      /node_modules\/(?:imapflow|nodemailer|html-to-text|@googleapis|google-auth-library|@slack|@napi-rs\/keyring)/,
+    )
+  })
 })
 
 describe('the bundle', () => {

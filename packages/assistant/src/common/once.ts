@@ -6,6 +6,12 @@ import { isTransient } from '@mulligan/core/executor'
 /** A fault that does not say whether the request was carried out. */
 export class UnknownOutcome extends TransientError {}
 
+/** Marks a read that comes before the effect: if it fails, nothing was done yet. */
+export const beforehand = <T>(read: Promise<T>): Promise<T> =>
+  read.catch((error: unknown) => {
+    throw error instanceof UnknownOutcome ? new TransientError(error.message) : error
+  })
+
 /** Calls whose refusal is remembered. */
 const MAX_REFUSED = 100
 

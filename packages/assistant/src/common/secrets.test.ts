@@ -1,9 +1,9 @@
 /** Logins in a file, and in a real keychain: GNOME Keyring on a message bus of its own. */
-import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { readStored, removeLogin, saveLogin } from './secrets.ts'
 
@@ -27,37 +27,40 @@ it('without a keychain, a file that only its owner can read has the secret', asy
 })
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0
-const hasKeyring = process.platform === 'linux' && has('dbus-run-session') && has('gnome-keyring-daemon')
+const hasKeyring = process.platform === 'linux' && has('dbus-daemon') && has('gnome-keyring-daemon')
 
-const module = fileURLToPath(new URL('./secrets.ts', import.meta.url))
-const script = (file: string): string => `
-const { readStored, removeLogin, saveLogin } = await import(${JSON.stringify(module)})
-const { readFileSync } = await import('node:fs')
-const place = await saveLogin(${JSON.stringify(file)}, ${JSON.stringify(LOGIN)}, 'refreshToken')
-const text = readFileSync(${JSON.stringify(file)}, 'utf8')
-const read = await readStored(${JSON.stringify(file)}, 'refreshToken')
-await removeLogin(${JSON.stringify(file)})
-await saveLogin(${JSON.stringify(file)}, LOGIN = { refreshToken: 'x' }, 'refreshToken')
-console.log(JSON.stringify({ place, text, read }))
-`
-
-/** Runs a script with a keyring that is unlocked, in a home of its own. */
-function withKeyring(code: string) {
-  const start = 'printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec "$0" --input-type=module -e "$1"'
-  return spawnSync('dbus-run-session', ['--', 'sh', '-c', start, process.execPath, code], {
-    encoding: 'utf8',
-    timeout: 60_000,
-    env: { PATH: process.env['PATH'], HOME: folder, XDG_RUNTIME_DIR: folder, XDG_DATA_HOME: folder },
-  })
+/** Starts a message bus with a keyring that is unlocked, in a home of its own, for this process. */
+async function startKeyring(): Promise<Disposable> {
+  const env = { PATH: process.env['PATH'], HOME: folder, XDG_RUNTIME_DIR: folder, XDG_DATA_HOME: folder }
+  const bus = spawn('dbus-daemon', ['--session', '--nofork', '--print-address'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  const [address] = (await once(bus.stdout, 'data')) as [Buffer]
+  const onBus = { ...env, DBUS_SESSION_BUS_ADDRESS: address.toString().trim() }
+  // It detaches once it is ready, and ends with the bus.
+  spawnSync('gnome-keyring-daemon', ['--unlock', '--components=secrets'], { env: onBus, input: 'pw', stdio: ['pipe', 'ignore', 'ignore'] })
+  const before = process.env['DBUS_SESSION_BUS_ADDRESS']
+  process.env['DBUS_SESSION_BUS_ADDRESS'] = onBus.DBUS_SESSION_BUS_ADDRESS
+  return {
+    [Symbol.dispose]() {
+      if (before === undefined) delete process.env['DBUS_SESSION_BUS_ADDRESS']
+      else process.env['DBUS_SESSION_BUS_ADDRESS'] = before
+      bus.kill()
+    },
+  }
 }
 
-it.skipIf(!hasKeyring && !process.env['CI'])('with a keychain, the secret is there and not in the file', () => {
-  const { stdout, stderr } = withKeyring(script(file).replace('LOGIN = ', ''))
-  expect([stderr.replace(/^dbus-daemon.*\n/gm, ''), JSON.parse(stdout || '{}')]).toMatchObject(['', { place: 'keychain', read: LOGIN }])
-  expect(readFileSync(file, 'utf8')).toBe('{\n  "keychain": true\n}\n')
+it.skipIf(!hasKeyring && !process.env['CI'])('with a keychain, the secret is there and not in the file', async () => {
+  using _ = await startKeyring()
+  expect(await saveLogin(file, LOGIN, 'refreshToken')).toBe('keychain')
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ clientId: 'id', keychain: true })
+  expect(await readStored(file, 'refreshToken')).toEqual(LOGIN)
+  const copy = readFileSync(file, 'utf8')
+  await removeLogin(file)
+  // What was removed is not in the keychain either.
+  writeFileSync(file, copy)
+  await expect(readStored(file, 'refreshToken')).rejects.toThrow('the keychain does not give the secret')
 })
 
 it('a keychain that is gone is told, and not taken for a missing login', async () => {
   await saveLogin(file, { keychain: true }, 'refreshToken', { keychain: false })
-  await expect(readStored(`${file}`, 'refreshToken')).rejects.toThrow('the keychain does not give the secret')
+  await expect(readStored(file, 'refreshToken')).rejects.toThrow('the keychain does not give the secret')
 })

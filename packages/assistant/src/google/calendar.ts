@@ -2,7 +2,7 @@
 import type { calendar_v3 } from '@googleapis/calendar'
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
-import { createOnce, markOf } from '../common/once.ts'
+import { beforehand, createOnce, markOf } from '../common/once.ts'
 import { READ } from '../common/remote-read.ts'
 import { asAdded, inMarkdown, link, oneLine, plural } from '../common/text.ts'
 import { addressesIn } from '../mail/addresses.ts'
@@ -204,7 +204,7 @@ function createCalendarEvent(call: CallGoogle): Tool {
   async function create(given: Input, ctx: ToolContext): Promise<ToolOk> {
     const { start, end } = spanOf(given)
     const guests = await addressesIn(given.attendees, 'attendees')
-    const timeZone = await zoneOf(given, ctx.signal)
+    const timeZone = await beforehand(zoneOf(given, ctx.signal))
     const point = (at: string): Event['start'] => (DATE.test(at) ? { date: at } : { dateTime: at, ...(timeZone && { timeZone }) })
     // Of the characters of base32hex: https://developers.google.com/workspace/calendar/api/v3/reference/events/insert
     const id = markOf(ctx)

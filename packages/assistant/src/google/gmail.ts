@@ -1,6 +1,7 @@
 /** Gmail as a mailbox. */
 import type { gmail_v1 } from '@googleapis/gmail'
 import { ModelRetry, ToolFailure } from '@mulligan/core'
+import { beforehand } from '../common/once.ts'
 import type { SessionValues } from '../common/pages.ts'
 import { oneLine } from '../common/text.ts'
 import { type Answered, compose, markedId } from '../mail/compose.ts'
@@ -53,7 +54,7 @@ export function gmailMailbox(call: CallGoogle, values: SessionValues): Mailbox {
     },
 
     saveDraft: async (signal, mail, mark) => {
-      const answered = mail.replyTo === undefined ? undefined : await answeredMessage(signal, mail.replyTo)
+      const answered = mail.replyTo === undefined ? undefined : await beforehand(answeredMessage(signal, mail.replyTo))
       const raw = (await compose(mail, markedId(mark), answered)).toString('base64url')
       const message = { raw, ...(answered && { threadId: answered.thread }) }
       const { data } = await call('gmail', signal, (gmail, options) =>

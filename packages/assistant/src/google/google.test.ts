@@ -245,6 +245,21 @@ it('page 2 of Drive works after a restart', async () => {
   expect((await restarted('search_drive', { query: 'plan', page: 2 })).text).toMatch(/^2 files\nplan 10 [\s\S]*plan 11/)
 })
 
+it('a write that was refused is made again', async () => {
+  let refusals = 0
+  const { call, google } = await world({
+    fault: ({ method }) => (method === 'POST' && refusals++ < 2 ? answer(429, 'rateLimitExceeded') : undefined),
+  })
+  expect([statusOf(await call('draft_email', WRITES.draft_email)), google.drafts().length]).toEqual(['ok', 1])
+})
+
+it.each(Object.entries(READS))('after %s, what leaves asks', async (name, input) => {
+  const { call, google } = await world()
+  await call(name, input)
+  await expect(call('draft_email', WRITES.draft_email)).rejects.toThrow('nobody can be asked')
+  expect(google.drafts()).toEqual([])
+})
+
 it('page 2 of Gmail works after a restart', async () => {
   const values = memoryValues()
   const { call, google } = await world({}, { values })

@@ -1,7 +1,7 @@
 /** The tools for mail. A message is sent as a draft that a person has seen. */
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
-import { createOnce, markOf } from '../common/once.ts'
+import { beforehand, createOnce, markOf } from '../common/once.ts'
 import { keepToken, type SessionValues, tokenOf } from '../common/pages.ts'
 import { READ } from '../common/remote-read.ts'
 import { asAdded, inMarkdown, oneLine, plural } from '../common/text.ts'
@@ -195,7 +195,7 @@ function sendDraft(mailbox: Mailbox, values: SessionValues): Tool {
   })
 
   async function send(id: string, { signal }: ToolContext): Promise<ToolOk> {
-    const draft = (await mailbox.draft(signal, id)) ?? (await missing(id, signal))
+    const draft = (await beforehand(mailbox.draft(signal, id))) ?? (await beforehand(missing(id, signal)))
     const seen = values.get(SEEN(id))
     if (seen !== undefined && seen !== draft.version) {
       await values.set(SEEN(id), undefined)

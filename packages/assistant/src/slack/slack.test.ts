@@ -277,6 +277,17 @@ it('whatever breaks, a message is never posted twice, and what is told is true',
   )
 })
 
+it('a message of another call is not taken for this one', async () => {
+  let isCut = false
+  const { call, slack } = await world({
+    fault: ({ path }) => (isCut && path.endsWith('postMessage') ? { kind: 'reset before' } : undefined),
+  })
+  const same = { channel: '#general', text: 'once' }
+  expect(statusOf(await call('post_slack_message', same))).toBe('ok')
+  isCut = true
+  expect([statusOf(await call('post_slack_message', same)), slack.posts.length]).toEqual(['indeterminate', 1])
+})
+
 it('control: without looking first, the same troubles post twice', async () => {
   const { times } = await posted({ posts: ['reset after'], reads: [], hiddenReads: 0, restarts: 0 }, false)
   expect(times).toBe(2)
