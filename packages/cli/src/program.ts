@@ -34,13 +34,16 @@ export async function runProgram(argv: readonly string[], version: string, outpu
   }
 }
 
-/** `-c` and `--continue`, as other agents call it, are `--last` of a run or a chat. */
+/** Reads the flags of a run or a chat that have other names elsewhere. */
 function withLast(argv: readonly string[]): readonly string[] {
   const [first = ''] = argv
   if (COMMANDS.includes(first) && first !== 'run' && first !== 'chat') return argv
   const end = argv.indexOf('--')
-  return argv.map((arg, at) => ((arg === '-c' || arg === '--continue') && (end === -1 || at < end) ? '--last' : arg))
+  return argv.map((arg, at) => (end === -1 || at < end ? (AS_ELSEWHERE[arg] ?? arg) : arg))
 }
+
+/** Flags as other terminal agents call them. */
+const AS_ELSEWHERE: Readonly<Record<string, string>> = { '-c': '--last', '--continue': '--last', '-r': '--resume' }
 
 /**
  * Treats a first argument that is not a command as the prompt, or as a typo if it is close to a command. Without a prompt, opens a chat.
@@ -51,6 +54,9 @@ async function withCommand(argv: readonly string[]): Promise<readonly string[]> 
   if (first === 'help') return helpOf(argv.slice(1), commands)
   if (first !== undefined && (commands.includes(first) || NO_COMMAND.has(first))) return argv
   if (first === 'version') return ['--version']
+  // As elsewhere, too. A prompt of this one word would be of no use.
+  if (first === 'resume') return argv.length === 1 && isAtTerminal() ? ['chat', '--resume'] : ['sessions', ...argv]
+  if (first === 'continue' && argv.length === 1) return [isAtTerminal() ? 'chat' : 'run', '--last']
   if (first !== undefined && /^[a-z]{2,12}$/i.test(first)) {
     const { editDistance } = await import('@mulligan/core/executor')
     const meant = commands

@@ -41,8 +41,8 @@ export async function completerFor(
       return sessions.map(({ id, title, updatedAt }): Value => ({ value: id, description: `${localTime(updatedAt)}  ${title}` }))
     },
   }
-  const commands = COMMANDS.map(({ name, description, usage }): CommandChoice => {
-    return { name, description, values: values[name], takesText: usage !== undefined }
+  const commands = COMMANDS.map(({ name, aliases, description, usage }): CommandChoice => {
+    return { name, aliases, description, values: values[name], takesText: usage !== undefined }
   })
   const own = (await promptCommands(cwd, process.env)).commands
     .filter(({ name }) => !isBuiltIn(name))

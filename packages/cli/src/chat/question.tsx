@@ -25,17 +25,25 @@ export interface QuestionProps {
 const NO_HISTORY: PromptHistory = { entries: () => [], add: () => undefined }
 const NO_COMPLETION: Completer = async () => undefined
 
+/** Milliseconds after which a question has been seen. */
+export const SEEN = 1000
+
 const STEPS: Readonly<Record<string, number>> = { left: -1, up: -1, right: 1, down: 1 }
 
 export function QuestionView({ question, chat, colors, isActive, isTyping, lastKey, onKey }: QuestionProps): ReactNode {
   const { line } = question
   const keys = keysIn(line)
   // Keys can arrive faster than renders, so each one continues from the latest choice.
-  const chosen = useRef<{ readonly of: Question; readonly at: number }>(undefined)
+  const chosen = useRef<{ readonly of: Question; readonly at: number; readonly isSeen: boolean }>(undefined)
+  const shown = useRef({ of: question, since: Date.now() })
+  if (shown.current.of !== question) shown.current = { of: question, since: Date.now() }
   const [, redraw] = useReducer((count: number) => count + 1, 0)
   const chosenAt = (): number | undefined => (chosen.current?.of === question ? chosen.current.at : undefined)
 
-  /** Each answer needs the same silence before it: the arrows and Enter may be meant for the message that was being typed. */
+  /**
+   * Each answer needs silence before it, and so does the first arrow: they may be meant for the message that was being typed. Enter needs none
+   * after an arrow that was pressed when the question had been on the screen for a while.
+   */
   function onEmptyKey(key: EditorKey): boolean {
     const quiet = Date.now() - lastKey.current
     const by = STEPS[key.name]
@@ -43,12 +51,14 @@ export function QuestionView({ question, chat, colors, isActive, isTyping, lastK
     if (key.name === 'escape') return chat.escape()
     if (by !== undefined && keys.length > 0) {
       if (at === undefined && quiet < QUIET) return true
-      chosen.current = { of: question, at: at === undefined ? 0 : (at + by + keys.length) % keys.length }
+      const isSeen = at === undefined ? Date.now() - shown.current.since >= SEEN : chosen.current?.isSeen === true
+      chosen.current = { of: question, at: at === undefined ? 0 : (at + by + keys.length) % keys.length, isSeen }
       redraw()
       return true
     }
     const answer = key.name === 'text' ? key.text : key.name === 'enter' && at !== undefined ? keys[at] : undefined
-    if (answer === undefined || !isOneKeyAnswer(answer, line, quiet)) return false
+    const isMeant = key.name === 'enter' && chosen.current?.isSeen === true
+    if (answer === undefined || !(isMeant || isOneKeyAnswer(answer, line, quiet))) return false
     chat.answer(answer)
     return true
   }

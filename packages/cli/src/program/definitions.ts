@@ -51,7 +51,7 @@ const PARK = flag('--park', 'if a call needs approval and nobody can be asked, w
 const SESSION = flag('--session <id>', 'continue this session')
 const LAST_SESSION = flag('--last', 'continue the latest session in this folder; also -c, --continue').conflicts('session')
 const PLAIN = flag('--plain', 'print plain lines, for screen readers and simple terminals')
-const RESUME = flag('--resume', 'choose the session to continue from a list').conflicts(['session', 'last'])
+const RESUME = flag('--resume', 'choose the session to continue from a list; also -r').conflicts(['session', 'last'])
 
 /** Accepts the values of a configuration key. They are looked up only if the flag is given, so that startup does not read the schema. */
 const oneOf =

@@ -8,6 +8,7 @@ import type { ChatControl, SlashCommand } from './table.ts'
 
 export const model: SlashCommand = {
   name: 'model',
+  aliases: ['models'],
   usage: '[NAME]',
   description: 'show or change the model: PROVIDER/NAME, followed by an address if it needs one',
   run: async (args, chat) => {

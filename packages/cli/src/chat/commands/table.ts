@@ -174,6 +174,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'status',
+    aliases: ['context'],
     description: 'show model, folder, mode, sandbox, context, how the calls of the model work, and session',
     anytime: true,
     run: (_, { choice, cwd, sandbox, session, view, yes, sayRows }) => {
@@ -241,7 +242,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'cost',
-    aliases: ['usage', 'stats'],
+    aliases: ['usage', 'stats', 'tokens'],
     description: 'show the requests, tokens and cost of this session, by model',
     anytime: true,
     run: async (_, { store, session, choice, say, colors }) => {

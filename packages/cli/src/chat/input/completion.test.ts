@@ -117,7 +117,7 @@ describe('completions', () => {
   const signal = new AbortController().signal
   const complete = createCompleter({
     commands: [
-      { name: 'help', description: 'what can\x1b[2J be\ndone' },
+      { name: 'help', aliases: ['models'], description: 'what can\x1b[2J be\ndone' },
       {
         name: 'model',
         description: 'which model',
@@ -139,6 +139,8 @@ describe('completions', () => {
     ['/|', ['/help ', '/model ', '/mode ']],
     ['/mod|', ['/model ', '/mode ']],
     ['/mode|', ['/mode ', '/model ']],
+    ['/models|', ['/models ']],
+    ['/modelsx|', []],
     ['/h|elp', ['/help ']],
     ['/zzz|', []],
     ['/model |', ['/model ollama/qwen ', '/model openai/gpt ']],

@@ -34,6 +34,8 @@ export interface Choice {
 export interface CommandChoice {
   /** Name without the `/`. */
   readonly name: string
+  /** Other names, offered only when typed in full. */
+  readonly aliases?: readonly string[] | undefined
   readonly description: string
   /** Possible arguments, best first, such as model names. If absent, the command takes no argument unless `takesText` is set. */
   readonly values?: ((signal: AbortSignal) => Promise<readonly Choice[]> | readonly Choice[]) | undefined
@@ -94,8 +96,14 @@ const resourceItems = (server: string, typed: string, resources: readonly Choice
 /** Returns the text to insert for a path. A folder stays open, so that a file in it can follow. */
 const fileInsert = (path: string): string => (path.endsWith('/') ? mentionOf(path).replace(/"$/, '') : `${mentionOf(path)} `)
 
+/** Adds a command by its other name: otherwise Enter would choose whatever resembles it. */
+function withAlias(typed: string, commands: readonly CommandChoice[]): readonly CommandChoice[] {
+  const meant = commands.find(({ aliases }) => aliases?.includes(typed.toLowerCase()))
+  return meant ? [{ ...meant, name: typed.toLowerCase() }, ...commands] : commands
+}
+
 const names = (typed: string, commands: readonly CommandChoice[]): Completion[] =>
-  fitting(typed, commands, ({ name }) => name).map(({ name, description, values, takesText = false }) => ({
+  fitting(typed, withAlias(typed, commands), ({ name }) => name).map(({ name, description, values, takesText = false }) => ({
     insert: `/${name} `,
     label: `/${name}`,
     description: oneLine(description),
