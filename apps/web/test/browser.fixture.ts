@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type ScriptedTurn, scriptedModel } from '@mulligan/testing'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { place } from '../../../packages/host/src/common/place.fixture.ts'
-import { type Server, serve } from '../../../packages/server/src/serve.ts'
+import { type ServeOptions, type Server, serve } from '../../../packages/server/src/serve.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
@@ -34,16 +34,18 @@ export interface Site extends AsyncDisposable {
   readonly open: (hash?: string) => Promise<Page>
 }
 
+/** @param browser undefined: without a page */
 export async function site(
-  browser: Browser,
+  browser: Browser | undefined,
   turns: Parameters<typeof scriptedModel>[0] | readonly ScriptedTurn[],
   files: Readonly<Record<string, string>> = {},
+  options: Partial<ServeOptions> = {},
 ): Promise<Site> {
   const here = place(files)
   const model = await scriptedModel(turns as Parameters<typeof scriptedModel>[0])
   const env = { PATH: process.env['PATH'] ?? '', HOME: here.root, MULLIGAN_DATA_DIR: here.data }
-  const server = await serve({ env, port: 0 })
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  const server = await serve({ ...options, env, port: 0 })
+  const context = (await browser?.newContext({ viewport: { width: 1280, height: 800 } })) as BrowserContext
   const problems: string[] = []
 
   async function call(method: string, path: string, body?: unknown): Promise<unknown> {
@@ -81,7 +83,7 @@ export async function site(
       return page
     },
     [Symbol.asyncDispose]: async () => {
-      await context.close()
+      await context?.close()
       await server.close()
       await model[Symbol.asyncDispose]()
       here[Symbol.dispose]()

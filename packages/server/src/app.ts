@@ -4,7 +4,7 @@ import type { Store } from '@mulligan/agent'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status'
-import { CONTRACT, type Endpoint } from './contract.ts'
+import { type Body, CONTRACT, type Endpoint } from './contract.ts'
 import { ApiError, apiErrorOf, bodyOf, notFound } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import { type Keyed, onceFor } from './idempotency.ts'
@@ -15,12 +15,27 @@ import type { Runner } from './runner.ts'
 import { checkReached, type Reached, requireToken, secureHeaders } from './security.ts'
 import { eventStream } from './sse.ts'
 import type { Strangers } from './strangers.ts'
+import type { Chat, ChatTurn } from './ui-messages/chat.ts'
+import { uiMessageStream } from './ui-messages/stream.ts'
 
 const MAX_BODY = 1_000_000
+/** A client of the AI SDK sends the whole conversation each time. */
+const MAX_CHAT = 32_000_000
+
+const CHAT = '/api/chat'
+const atMost = (maxSize: number) =>
+  bodyLimit({
+    maxSize,
+    onError: () => {
+      throw new ApiError(413, 'too_large', `a request may have at most ${maxSize} bytes`)
+    },
+  })
+const smallBody = atMost(MAX_BODY)
 
 export interface AppOptions {
   readonly store: Store
   readonly runner: Runner
+  readonly chat: Chat
   readonly handlers: Handlers
   readonly metrics: ReturnType<typeof createMetrics>
   readonly token: string
@@ -34,18 +49,12 @@ export interface AppOptions {
   readonly log: (entry: { readonly error: unknown }) => void
 }
 
-export function createApp({ store, runner, handlers, metrics, token, reached, strangers, version, page, closing, log }: AppOptions): Hono {
+export function createApp(options: AppOptions): Hono {
+  const { store, runner, chat, handlers, metrics, token, reached, strangers, version, page, closing, log } = options
   const app = new Hono()
   app.use(secureHeaders)
   app.use(checkReached(reached))
-  app.use(
-    bodyLimit({
-      maxSize: MAX_BODY,
-      onError: () => {
-        throw new ApiError(413, 'too_large', `a request may have at most ${MAX_BODY} bytes`)
-      },
-    }),
-  )
+  app.use((c, next) => (c.req.path === CHAT ? next() : smallBody(c, next)))
   app.onError((error, c) => {
     const known = apiErrorOf(error)
     if (known.status === 500) log({ error })
@@ -72,6 +81,7 @@ export function createApp({ store, runner, handlers, metrics, token, reached, st
     strangers.known((c.env as Partial<HttpBindings>).incoming?.socket)
     return next()
   })
+  app.use(CHAT, atMost(MAX_CHAT))
   app.get('/metrics', async (c) => {
     const pending = (await store.approvals({ status: 'pending' })).length
     return c.text(metrics.text(runner.counts(), pending), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
@@ -84,6 +94,19 @@ export function createApp({ store, runner, handlers, metrics, token, reached, st
     if (!/^\d{1,15}$/.test(cursor)) throw new ApiError(400, 'validation', 'the cursor must be the id of an event')
     const source = { store, feed: runner.feedOf(id), sessionId: id, after: Number(cursor) }
     return eventStream(source, AbortSignal.any([closing, c.req.raw.signal]), (evicted) => evicted && metrics.evicted())
+  })
+
+  const follow = (turn: ChatTurn, c: Context): Response =>
+    uiMessageStream({ store, feed: runner.feedOf(turn.sessionId), ...turn }, closing, () =>
+      (c.env as Partial<HttpBindings>).outgoing?.destroy(),
+    )
+  app.post(CHAT, async (c) => {
+    const sent = checked(CONTRACT['POST /api/chat'].body, jsonOf(c, await c.req.text()), 'body') as Body<'POST /api/chat'>
+    return follow(await chat.send(sent), c)
+  })
+  app.get('/api/chat/:id/stream', async (c) => {
+    const turn = await chat.active(c.req.param('id'))
+    return turn ? follow(turn, c) : c.body(null, 204)
   })
 
   for (const [route, handle] of Object.entries(handlers)) {

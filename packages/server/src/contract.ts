@@ -58,6 +58,20 @@ const MAX_PROMPT = 500_000
 const count = z.coerce.number().int().min(1).max(1000)
 const after = z.coerce.number().int().min(0)
 
+/** A message of the AI SDK: only what is read of it. */
+const uiMessage = z.looseObject({
+  id: z.string().max(100),
+  role: z.enum(['system', 'user', 'assistant']),
+  parts: z.array(
+    z.looseObject({
+      type: z.string(),
+      text: z.string().max(MAX_PROMPT).optional(),
+      state: z.string().optional(),
+      approval: z.looseObject({ id: z.string(), approved: z.boolean().optional(), reason: z.string().optional() }).optional(),
+    }),
+  ),
+})
+
 /** One endpoint. `stream`: the response is not JSON. */
 export interface Endpoint {
   readonly summary: string
@@ -166,6 +180,36 @@ export const CONTRACT = {
     }),
     status: 200,
     response: approvalSchema,
+  },
+  'POST /api/chat': {
+    summary: "Takes what the AI SDK's `useChat` sends, and streams the reply in its UI message protocol. A chat is a session",
+    body: z.object({
+      id: z.string().describe('of the chat; a new one creates a session'),
+      messages: z.array(uiMessage).describe('a user message to send, or the assistant message with answers to its questions, is the last'),
+      trigger: z.enum(['submit-message', 'regenerate-message']).optional(),
+      messageId: z.string().optional().describe('the message that is sent instead, or regenerated'),
+      cwd: z.string().min(1).optional().describe('folder of a new chat. Default: the folder in which the server was started'),
+      model: z.string().min(1).optional(),
+      baseUrl: z.string().min(1).optional(),
+      agent: z.string().min(1).optional(),
+      mode: z.enum(['read-only', 'ask', 'auto-edit', 'auto']).optional(),
+    }),
+    status: 200,
+    stream: 'text/event-stream',
+  },
+  'GET /api/chat/:id/stream': {
+    summary: 'Streams the reply that is being written, from its beginning; 204 if there is none',
+    status: 200,
+    stream: 'text/event-stream',
+  },
+  'GET /api/chat/:id/messages': {
+    summary: "Returns the conversation as the AI SDK's UI messages",
+    status: 200,
+    response: z.object({
+      messages: z.array(
+        z.object({ id: z.string(), role: z.enum(['user', 'assistant']), metadata: z.unknown(), parts: z.array(z.unknown()) }),
+      ),
+    }),
   },
   'GET /api/reliability': {
     summary: 'Returns the reliability figures of stored calls',

@@ -1,5 +1,5 @@
 /** Errors of the API, and how errors of the engine become one. */
-import { SessionBusy, UnknownSession, UnknownTurn } from '@mulligan/agent'
+import { type ApprovalRow, SessionBusy, UnknownSession, UnknownTurn } from '@mulligan/agent'
 import { UsageError } from '@mulligan/host'
 import { oneLine } from '@mulligan/host/light'
 
@@ -31,3 +31,9 @@ export function apiErrorOf(error: unknown): ApiError {
 }
 
 export const bodyOf = ({ type, message, hint }: ApiError) => ({ error: { type, message, ...(hint !== undefined && { hint }) } })
+
+/** Returns why a question can't be answered. */
+export function answerRefused(row: Pick<ApprovalRow, 'status'> | undefined): ApiError {
+  if (row?.status !== 'expired') return new ApiError(409, 'answered', 'this question was answered before, or its turn has ended')
+  return new ApiError(409, 'expired', 'this question was asked too long ago', 'It is asked again as things are now: GET /api/approvals')
+}

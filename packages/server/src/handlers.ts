@@ -1,16 +1,16 @@
 /** What each endpoint does. */
-import { realpathSync, statSync } from 'node:fs'
-import { isAbsolute } from 'node:path'
-import { type ApprovalRow, branchSession, currentOf, isUser, newSessionId, type Store } from '@mulligan/agent'
+import { branchSession, currentOf, newSessionId, type Store } from '@mulligan/agent'
 import { type Env, openWorkspace } from '@mulligan/host'
 import { openDataDir } from '@mulligan/host/light'
 import { type ChangedTurn, createChangeLog, type RecordedChanges, turnDiff } from '@mulligan/tools'
-import type { Body, Query, Response, Route } from './contract.ts'
-import { ApiError, notFound } from './errors.ts'
-import type { Keyed } from './idempotency.ts'
+import type { Body, Contract, Query, Response, Route } from './contract.ts'
+import { ApiError, answerRefused, notFound } from './errors.ts'
+import { folderOf } from './folder.ts'
+import { type Keyed, turnBegunBy } from './idempotency.ts'
 import { approvalOf, sessionOf, sessionWith, turnOf } from './present.ts'
 import { readReliability } from './reliability/index.ts'
 import type { Runner } from './runner.ts'
+import type { Chat } from './ui-messages/chat.ts'
 
 interface Input<R extends Route> {
   readonly params: Readonly<Record<string, string>>
@@ -21,12 +21,13 @@ interface Input<R extends Route> {
 }
 
 /** The endpoints that answer with JSON. */
-export type JsonRoute = Exclude<Route, 'GET /api/sessions/:id/events'>
+export type JsonRoute = { [R in Route]: Contract[R] extends { readonly stream: string } ? never : R }[Route]
 export type Handlers = { readonly [R in JsonRoute]: (input: Input<R>) => Promise<Response<R>> }
 
 export interface HandlerOptions {
   readonly store: Store
   readonly runner: Runner
+  readonly chat: Chat
   readonly env: Env
   readonly version: string
 }
@@ -34,7 +35,7 @@ export interface HandlerOptions {
 const PAGE = 50
 const MAX_EVENTS = 10_000
 
-export function createHandlers({ store, runner, env, version }: HandlerOptions): Handlers {
+export function createHandlers({ store, runner, chat, env, version }: HandlerOptions): Handlers {
   const data = openDataDir(env)
 
   async function known(id = '') {
@@ -42,12 +43,6 @@ export function createHandlers({ store, runner, env, version }: HandlerOptions):
     // Those of tasks belong to a session, and are not served on their own.
     if (!row || id.includes('/')) throw notFound(`session ${id.slice(0, 100)}`)
     return row
-  }
-
-  /** Returns the turn that an earlier request with this key began before its server ended. */
-  async function turnBegunBy(sessionId: string, keyed: Keyed | undefined): Promise<string | undefined> {
-    if (!keyed?.isCutOff) return undefined
-    return (await store.history(sessionId)).findLast((message) => isUser(message) && message.requestKey === keyed.key)?.turnId
   }
 
   const turnIdOf = (session: string, turn = ''): string => (/^\d+$/.test(turn) ? `${session}/${turn}` : turn)
@@ -126,12 +121,12 @@ export function createHandlers({ store, runner, env, version }: HandlerOptions):
     'POST /api/sessions/:id/turns': async ({ params: { id }, body: { prompt }, keyed }) => {
       const row = await known(id)
       if (!row.settings) await store.updateSession(row.id, { settings: {} })
-      return { turnId: (await turnBegunBy(row.id, keyed)) ?? (await runner.run(row.id, prompt, keyed?.key)) }
+      return { turnId: (await turnBegunBy(store, row.id, keyed)) ?? (await runner.run(row.id, prompt, keyed?.key)) }
     },
     'POST /api/sessions/:id/abort': async ({ params: { id } }) => ({ aborted: await runner.abort((await known(id)).id) }),
     'POST /api/sessions/:id/retry': async ({ params: { id }, keyed }) => {
       const row = await known(id)
-      return { turnId: (await turnBegunBy(row.id, keyed)) ?? (await runner.retry(row.id, keyed?.key)) }
+      return { turnId: (await turnBegunBy(store, row.id, keyed)) ?? (await runner.retry(row.id, keyed?.key)) }
     },
     'POST /api/sessions/:id/branch': async ({ params: { id }, body: { turnId } }) => {
       const row = await known(id)
@@ -168,11 +163,14 @@ export function createHandlers({ store, runner, env, version }: HandlerOptions):
         throw new ApiError(409, 'stale', 'this is not what is asked any more', 'Get the question again.')
       const given = { answer, ...(reason !== undefined && { reason }), ...(offer !== undefined && { offer }) }
       const isOwn = keyed?.isCutOff === true && row.answer?.answer === answer
-      if (!isOwn && !(await store.answer(id, given))) throw refused(await store.approval(id))
+      if (!isOwn && !(await store.answer(id, given))) throw answerRefused(await store.approval(id))
       // It goes on in the background. If another process is faster, it goes on there.
       void runner.goOn(row.sessionId, row.turnId).catch(() => undefined)
       return approvalOf((await store.approval(id)) ?? row)
     },
+    'GET /api/chat/:id/messages': async ({ params: { id = '' } }) => ({
+      messages: (await chat.messages(id)).map(({ metadata, ...message }) => ({ ...message, metadata, parts: [...message.parts] })),
+    }),
     'GET /api/reliability': async ({ query }) => ({ ...(await readReliability(store, query)) }),
     'GET /api/tools': ({ query: { cwd } }) =>
       inFolder(cwd, ({ tools }) => ({
@@ -188,18 +186,4 @@ export function createHandlers({ store, runner, env, version }: HandlerOptions):
       }
     },
   }
-}
-
-/** Returns why a question can't be answered. */
-function refused(row: ApprovalRow | undefined): ApiError {
-  if (row?.status !== 'expired') return new ApiError(409, 'answered', 'this question was answered before, or its turn has ended')
-  return new ApiError(409, 'expired', 'this question was asked too long ago', 'It is asked again as things are now: GET /api/approvals')
-}
-
-/** Returns the folder's real path. */
-function folderOf(cwd: string): string {
-  if (!isAbsolute(cwd) || cwd.includes('\0')) throw new ApiError(422, 'validation', 'cwd must be an absolute path')
-  const found = statSync(cwd, { throwIfNoEntry: false })
-  if (!found?.isDirectory()) throw new ApiError(422, 'validation', 'cwd is not a folder on the server')
-  return realpathSync(cwd)
 }

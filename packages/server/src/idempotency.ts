@@ -1,6 +1,6 @@
 /** A request that is sent twice with the same `Idempotency-Key` has one effect, and both get the same response. */
 import { createHash } from 'node:crypto'
-import type { EarlierRequest, Store } from '@mulligan/agent'
+import { type EarlierRequest, isUser, type Store } from '@mulligan/agent'
 import { ApiError } from './errors.ts'
 
 interface Stored {
@@ -41,6 +41,12 @@ export async function onceFor(
     await store.respond(key, undefined)
     throw error
   }
+}
+
+/** Returns the turn that an earlier request with this key began before its server ended. */
+export async function turnBegunBy(store: Pick<Store, 'history'>, sessionId: string, keyed: Keyed | undefined): Promise<string | undefined> {
+  if (!keyed?.isCutOff) return undefined
+  return (await store.history(sessionId)).findLast((message) => isUser(message) && message.requestKey === keyed.key)?.turnId
 }
 
 function responseOf(earlier: EarlierRequest, fingerprint: string): Stored {

@@ -32,6 +32,10 @@ interface Running {
   readonly controller: AbortController
   readonly turnId: Promise<string>
   readonly done: Promise<TurnOutcome | undefined>
+  /** Resolves when the session is free again. */
+  readonly left: Promise<void>
+  /** Whether its last event was sent. */
+  isEnding: boolean
 }
 
 /** Milliseconds for which a workspace stays open after a turn. */
@@ -60,6 +64,8 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
 
   function took(event: AgentEvent): void {
     if (event.type === 'turn.started') starting.get(event.sessionId)?.(event.turnId)
+    const mine = event.type === 'turn.ended' || event.type === 'turn.waiting' ? running.get(event.sessionId) : undefined
+    if (mine) mine.isEnding = true
     onEvent?.(event)
     feedOf(event.sessionId).push(event)
   }
@@ -116,6 +122,9 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
     sessionId: string,
     work: (agent: Agent, signal: AbortSignal) => Promise<TurnOutcome | undefined>,
   ): Promise<string | undefined> {
+    const before = running.get(sessionId)
+    // A client that has seen a turn end may send the next message at once.
+    if (before?.isEnding) await before.left
     if (isClosing) throw new ApiError(503, 'closing', 'the server is shutting down')
     if (running.has(sessionId)) throw new SessionBusy(sessionId, 'a turn')
     if (running.size >= maxTurns) throw new ApiError(429, 'too_many_turns', `${maxTurns} turns are running`, 'Try again later.')
@@ -123,9 +132,7 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
     const started = Promise.withResolvers<string>()
     starting.set(sessionId, started.resolve)
     const done = open(sessionId).then(({ agent }) => work(agent, controller.signal))
-    running.set(sessionId, { controller, turnId: started.promise, done })
-    started.promise.catch(() => undefined)
-    void done
+    const left = done
       .catch((error: unknown) => {
         if (!(error instanceof SessionBusy)) log({ error, sessionId })
       })
@@ -134,6 +141,9 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
         if (starting.get(sessionId) === started.resolve) starting.delete(sessionId)
         closeLater(sessionId)
       })
+      .then(() => undefined)
+    running.set(sessionId, { controller, turnId: started.promise, done, left, isEnding: false })
+    started.promise.catch(() => undefined)
     return Promise.race([started.promise, done.then((outcome) => outcome?.turnId)])
   }
 
@@ -148,9 +158,14 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
   const retry = async (sessionId: string, requestKey = ''): Promise<string> => {
     const last = await store.lastTurn(sessionId)
     if (!last) throw new ApiError(409, 'nothing_to_retry', 'this session has no message yet')
+    return replace(sessionId, last.id, last.prompt, requestKey)
+  }
+
+  /** Takes back the conversation from a turn on, and sends another message instead. Files stay as they are. */
+  const replace = async (sessionId: string, from: string, prompt: string, requestKey = ''): Promise<string> => {
     const turnId = await begin(sessionId, async (agent, signal) => {
-      await agent.rewind(sessionId, { from: last.id, scope: 'conversation' })
-      return agent.run({ sessionId, prompt: last.prompt, signal, requestKey })
+      await agent.rewind(sessionId, { from, scope: 'conversation' })
+      return agent.run({ sessionId, prompt, signal, requestKey })
     })
     return turnId ?? ''
   }
@@ -205,7 +220,7 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
   timer.unref()
 
   return {
-    ...{ run, goOn, retry, abort, feedOf, look },
+    ...{ run, goOn, retry, replace, abort, feedOf, look },
     isRunning: (sessionId: string): boolean => running.has(sessionId),
     /** Returns the workspace of a session, for reading. */
     workspace: async (sessionId: string): Promise<Workspace> => {

@@ -15,6 +15,7 @@ import { createMetrics } from './metrics.ts'
 import { createRunner } from './runner.ts'
 import { isLoopback, tokenIn } from './security.ts'
 import { limitStrangers } from './strangers.ts'
+import { createChat } from './ui-messages/chat.ts'
 
 export interface ServeOptions {
   /** All variables that count; `HOME` and `MULLIGAN_DATA_DIR` say where data is kept. */
@@ -27,6 +28,8 @@ export interface ServeOptions {
   readonly token?: string
   /** A file, the address of a PostgreSQL database, or a store, which is closed with the server. Default: the user's store. */
   readonly store?: string | Store
+  /** The folder of chats that name none. Default: such chats are refused. */
+  readonly cwd?: string
   /** Further host names under which the server is reached. */
   readonly allowHosts?: readonly string[]
   /** Origins whose pages may use the API. */
@@ -102,10 +105,11 @@ export async function serve(options: ServeOptions): Promise<Server> {
     onEvent: metrics.event,
     ...(askedFor !== undefined && { askedFor }),
   })
-  const handlers = createHandlers({ store, runner, env, version })
+  const chat = createChat({ store, runner, cwd: options.cwd })
+  const handlers = createHandlers({ store, runner, chat, env, version })
   const reached = { host, allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] }
   const strangers = limitStrangers(options.maxStrangers ?? MAX_STRANGERS)
-  const app = createApp({ store, runner, handlers, metrics, token, reached, version, strangers, closing: closing.signal, log })
+  const app = createApp({ store, runner, chat, handlers, metrics, token, reached, version, strangers, closing: closing.signal, log })
   const slow = options.slowMs ?? SLOW
   const shared = { ...limitsFor(slow), maxHeaderSize: MAX_HEADERS }
   const server = createAdaptorServer({

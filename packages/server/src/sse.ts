@@ -5,7 +5,7 @@ import { type SourceOptions, streamEvents } from './event-source.ts'
 /** Bytes that may wait for a client. */
 const MAX_WAITING = 1_000_000
 /** Milliseconds between comments that keep proxies from closing an idle connection. */
-const HEARTBEAT = 15_000
+export const HEARTBEAT = 15_000
 
 const encoder = new TextEncoder()
 /** Events go to many clients at once, so each is encoded once. */
@@ -20,7 +20,14 @@ function bytesOf(event: AgentEvent): Uint8Array {
   return bytes
 }
 
-const HEARTBEAT_BYTES = encoder.encode(': heartbeat\n\n')
+export const HEARTBEAT_BYTES = encoder.encode(': heartbeat\n\n')
+
+/** No proxy may buffer or compress the stream. */
+export const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+}
 
 export interface Queue {
   /** Bytes that are not sent yet. */
@@ -124,7 +131,5 @@ export function eventStream(
       queue.end()
       onEnd(evicted)
     })
-  return new Response(stream, {
-    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' },
-  })
+  return new Response(stream, { headers: STREAM_HEADERS })
 }

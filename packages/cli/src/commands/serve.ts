@@ -28,7 +28,7 @@ export async function serveHttp(flags: ServeHttpFlags, output: Output): Promise<
   if ((cert === undefined) !== (key === undefined))
     throw new UsageError('TLS needs both --cert and --key', 'Give the paths of two PEM files.')
   const server = await serve({
-    ...{ env: process.env, version: version(), isPublic: flags.public === true },
+    ...{ env: process.env, cwd: process.cwd(), version: version(), isPublic: flags.public === true },
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
     ...(token !== undefined && { token }),
