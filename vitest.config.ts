@@ -31,6 +31,10 @@ export default defineConfig({
       { find: '@mulligan/core/executor', replacement: fileURLToPath(new URL('./packages/core/src/executor.ts', import.meta.url)) },
       { find: '@mulligan/core/adapter', replacement: fileURLToPath(new URL('./packages/core/src/adapter.ts', import.meta.url)) },
       {
+        find: '@mulligan/server/client',
+        replacement: fileURLToPath(new URL('./packages/server/src/client.ts', import.meta.url)),
+      },
+      {
         find: '@mulligan/server/reliability',
         replacement: fileURLToPath(new URL('./packages/server/src/reliability/index.ts', import.meta.url)),
       },

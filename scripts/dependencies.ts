@@ -40,6 +40,7 @@ const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
     'mastra',
   ],
   '@mulligan/core/adapter': ['langchain', 'openai-agents', 'mastra', 'ai-sdk'],
+  '@mulligan/server/client': ['cli'],
   '@mulligan/server/reliability': ['cli'],
   '@mulligan/host/light': ['acp', 'server', 'eval', 'cli'],
   '@mulligan/host/parts': ['acp', 'server', 'eval', 'cli'],

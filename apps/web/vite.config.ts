@@ -12,6 +12,7 @@ export default defineConfig({
     alias: [
       { find: /^@mulligan\/(core|repair)$/, replacement: at('../../packages/$1/src/index.ts') },
       { find: '@mulligan/core/executor', replacement: at('../../packages/core/src/executor.ts') },
+      { find: '@mulligan/server/client', replacement: at('../../packages/server/src/client.ts') },
       { find: '@mulligan/server/present', replacement: at('../../packages/server/src/reliability/present.ts') },
     ],
   },

@@ -14,6 +14,7 @@ export const ENTRIES = [
   'acp',
   'assistant',
   'server',
+  'server/client',
   'eval',
   'tools',
   'sandbox',

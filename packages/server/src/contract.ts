@@ -247,6 +247,8 @@ export const CONTRACT = {
 
 export type Contract = typeof CONTRACT
 export type Route = keyof Contract
+/** Endpoints that answer with JSON. */
+export type JsonRoute = { [R in Route]: Contract[R] extends { readonly stream: string } ? never : R }[Route]
 
 type Part<R extends Route, Name extends 'query' | 'body'> = Contract[R] extends { readonly [Key in Name]: infer Schema extends z.ZodType }
   ? z.output<Schema>

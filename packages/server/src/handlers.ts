@@ -3,7 +3,7 @@ import { branchSession, currentOf, newSessionId, type Store } from '@mulligan/ag
 import { type Env, openWorkspace } from '@mulligan/host'
 import { openDataDir } from '@mulligan/host/light'
 import { type ChangedTurn, createChangeLog, type RecordedChanges, turnDiff } from '@mulligan/tools'
-import type { Body, Contract, Query, Response, Route } from './contract.ts'
+import type { Body, JsonRoute, Query, Response, Route } from './contract.ts'
 import { ApiError, answerRefused, notFound } from './errors.ts'
 import { folderOf } from './folder.ts'
 import { type Keyed, turnBegunBy } from './idempotency.ts'
@@ -20,8 +20,6 @@ interface Input<R extends Route> {
   readonly keyed?: Keyed | undefined
 }
 
-/** The endpoints that answer with JSON. */
-export type JsonRoute = { [R in Route]: Contract[R] extends { readonly stream: string } ? never : R }[Route]
 export type Handlers = { readonly [R in JsonRoute]: (input: Input<R>) => Promise<Response<R>> }
 
 export interface HandlerOptions {

@@ -2,8 +2,8 @@
  * Follows the events of a session: replays what is stored, then stays live. After a break it continues behind the last stored event that
  * arrived. A hidden tab lets go of its connection, because browsers allow six per server.
  */
+import { createSseReader } from '@mulligan/server/client'
 import { authorized, refuse } from './client.ts'
-import { createSseReader } from './sse.ts'
 import type { AgentEvent } from './types.ts'
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'gone'
