@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { cycles } from './cycles.ts'
-import { wrongArrows } from './dependencies.ts'
+import { wrongArrows, wrongInBrowser } from './dependencies.ts'
 import { startedByName } from './started-programs.ts'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
@@ -13,7 +13,7 @@ const run = (name: string, ...args: string[]): boolean => {
   return status === 0
 }
 
-const wrong = [...wrongArrows(), ...cycles(), ...startedByName()]
+const wrong = [...wrongArrows(), ...wrongInBrowser(), ...cycles(), ...startedByName()]
 for (const one of wrong) console.error(`check: ${one}`)
 const passed = [
   wrong.length === 0,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { wrongArrows } from './dependencies.ts'
+import { wrongArrows, wrongInBrowser } from './dependencies.ts'
 
 const check = (file: string, text: string) => wrongArrows([file], () => text)
 
@@ -27,4 +27,20 @@ it('arrows that point down pass, and so does the repository', () => {
   for (const one of ['eval', 'cli']) expect(check(`packages/${one}/src/a.ts`, `import { x } from '@mulligan/host/parts'`)).toEqual([])
   expect(check('packages/cli/src/a.test.ts', `import { x } from '../../host/src/a.fixture.ts'`)).toEqual([])
   expect(wrongArrows()).toEqual([])
+})
+
+it.each([
+  ['apps/web/src/a.tsx', `import { x } from '@mulligan/agent'`],
+  ['apps/web/src/a.ts', `import fs from 'node:fs'`],
+  ['apps/web/src/a.ts', `import { x } from '@mulligan/core/executor'`],
+  ['packages/server/src/client/a.ts', `import { CONTRACT } from '../contract.ts'`],
+])('%s with %s would not run in a browser', (file, text) => {
+  expect(wrongInBrowser([file], () => text)).toHaveLength(1)
+})
+
+it('types, and what is made for browsers, pass there, and so does the repository', () => {
+  const passes = (file: string, text: string) => expect(wrongInBrowser([file], () => text)).toEqual([])
+  passes('apps/web/src/a.ts', `import type { AgentEvent } from '@mulligan/agent'\nimport { render } from '@mulligan/core'`)
+  passes('packages/server/src/client/a.ts', `import type { Contract } from '../contract.ts'\nimport { x } from './sse.ts'`)
+  expect(wrongInBrowser()).toEqual([])
 })

@@ -82,3 +82,24 @@ export function wrongArrows(
   }
   return wrong
 }
+
+/** What code that runs in a browser may load of the packages. Types leave nothing in the output. */
+const IN_BROWSER: readonly string[] = ['@mulligan/core', '@mulligan/server/client', '@mulligan/server/present']
+
+/** Imports of the page, and of the server's client, that would not run in a browser. */
+export function wrongInBrowser(
+  files: readonly string[] = globSync(['apps/web/src/**/*.{ts,tsx}', 'packages/server/src/client.ts', 'packages/server/src/client/*.ts']),
+  read = (file: string) => readFileSync(file, 'utf8'),
+): string[] {
+  return files
+    .filter((file) => !/\.(?:test|fixture)\.tsx?$/.test(file))
+    .flatMap((file) =>
+      [...read(file).matchAll(IMPORT)].flatMap(([statement, still, lazy]) => {
+        const target = still ?? lazy ?? ''
+        if (/^(?:import|export) type\b/.test(statement)) return []
+        const isServer = file.startsWith('packages/') && target.startsWith('../')
+        const isAbsent = target.startsWith('node:') || (target.startsWith('@mulligan/') && !IN_BROWSER.includes(target))
+        return isServer || isAbsent ? [`${file} imports ${target}: it runs in a browser`] : []
+      }),
+    )
+}
