@@ -12,6 +12,7 @@ import { ignoredLine } from '../ignored.ts'
 import { fromHome, version, workingFolder } from '../paths.ts'
 import { askedInWords, catchUnhandled, tellNotice } from '../ports.ts'
 import { EXIT, endProcess, ownCodeIn, saveMemory } from '../process.ts'
+import { serverNamed } from '../remote/named.ts'
 import { chooseSession } from '../session.ts'
 import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
@@ -30,6 +31,8 @@ export interface ChatFlags extends Omit<RunFlags, 'takeOver' | 'json' | 'jsonStr
 /** @returns the exit code. @throws UsageError */
 export async function chatCommand(flags: ChatFlags, output: Output): Promise<number> {
   needTerminal()
+  const server = serverNamed(flags.server, process.env)
+  if (server !== undefined) return (await import('../remote/chat.ts')).chatOnServer(server, flags, output)
   const cwd = workingFolder(flags.cwd)
   const colors = colorsFor(process.stdout)
   const person = process.stderr.isTTY === true ? askInTerminal(() => endProcess(EXIT.cancelled)) : undefined

@@ -9,6 +9,7 @@ import { version, workingFolder } from '../paths.ts'
 import { askedInWords, catchUnhandled, tellNotice } from '../ports.ts'
 import { EXIT, exitCodeOf, type Interrupt, ownCodeIn, saveMemory, watchInterrupts } from '../process.ts'
 import { type Prompt, readPrompt } from '../prompt.ts'
+import { serverNamed } from '../remote/named.ts'
 import { chooseSession } from '../session.ts'
 import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
@@ -31,12 +32,16 @@ export interface RunFlags extends ChoiceFlags {
   readonly park?: boolean
   /** Goes on with the session's open turn, without a prompt. */
   readonly goesOn?: boolean
+  /** The address of the server on which the turn runs; empty for this process. */
+  readonly server?: string
   readonly json?: boolean
   readonly jsonStream?: boolean
 }
 
 /** @returns the exit code. @throws UsageError */
 export async function runCommand(promptArgument: string | undefined, flags: RunFlags, output: Output): Promise<number> {
+  const server = flags.goesOn ? undefined : serverNamed(flags.server, process.env)
+  if (server !== undefined) return (await import('../remote/run.ts')).runOnServer(server, promptArgument, flags, output)
   const cwd = workingFolder(flags.cwd)
   const colors = colorsFor(process.stderr)
   let interrupt: Interrupt | undefined

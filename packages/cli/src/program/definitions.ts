@@ -48,6 +48,7 @@ const TURN_JSON: readonly Option[] = [
 ]
 const TAKE_OVER = flag('--take-over', 'take the session over from another process, which stops before its next effect')
 const PARK = flag('--park', 'if a call needs approval and nobody can be asked, wait for mulligan approvals instead of denying it')
+const SERVER = flag('--server <url>', 'run on this server, with the token in MULLIGAN_TOKEN (MULLIGAN_SERVER)')
 const SESSION = flag('--session <id>', 'continue this session')
 const LAST_SESSION = flag('--last', 'continue the latest session in this folder; also -c, --continue').conflicts('session')
 const PLAIN = flag('--plain', 'print plain lines, for screen readers and simple terminals')
@@ -101,8 +102,19 @@ type Definition = readonly [name: string, says: string, ...parts: readonly (Argu
 
 /** The commands, in the order of the help. A subcommand's name includes its group. */
 export const DEFINITIONS: readonly Definition[] = [
-  ['run', 'run one turn: send a prompt, print the answer', PROMPT, ...TURN_FLAGS, ...TURN_JSON, PARK, SESSION, TAKE_OVER, LAST_SESSION],
-  ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, SESSION, LAST_SESSION, RESUME, PLAIN],
+  [
+    'run',
+    'run one turn: send a prompt, print the answer',
+    PROMPT,
+    ...TURN_FLAGS,
+    ...TURN_JSON,
+    SERVER,
+    PARK,
+    SESSION,
+    TAKE_OVER,
+    LAST_SESSION,
+  ],
+  ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, SERVER, SESSION, LAST_SESSION, RESUME, PLAIN],
   [
     'init',
     'set up a model, notes, Google, mail and Slack',
@@ -244,6 +256,7 @@ export const DEFINITIONS: readonly Definition[] = [
     arg('[session]', `${WHICH} (default: the latest in this folder)`),
     flag('-f, --follow', 'go on with what happens from now on, also in other processes; Ctrl-C ends it'),
     flag('--after <n>', 'only the events after the one with this id').argParser(whole(0)),
+    flag('--server <url>', 'a session of this server, with the token in MULLIGAN_TOKEN (MULLIGAN_SERVER)'),
     CWD,
     flag('--json', 'print one JSON event per line to stdout, as --json-stream does'),
   ],

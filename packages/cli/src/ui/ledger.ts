@@ -49,11 +49,12 @@ export function statusLine(
 /**
  * Explains why a turn ended without an answer, and what to do.
  *
+ * @param limits undefined if they are not known here
  * @param goOn how to continue the session
  */
 export function endLines(
   { status, stoppedBy, error, sessionId }: Omit<TurnOutcome, 'calls'>,
-  limits: Settings['limits'],
+  limits: Settings['limits'] | undefined,
   { red, yellow }: Colors,
   goOn = `To go on: mulligan run --session ${sessionId} "…"`,
 ): string[] {
@@ -81,10 +82,11 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** Describes a limit and where it was set, so that the reader knows where to change it. */
-function stopText(by: TurnOutcome['stoppedBy'], limits: Settings['limits']): string {
+function stopText(by: TurnOutcome['stoppedBy'], limits: Settings['limits'] | undefined): string {
   if (by === 'loop') return 'the loop guard'
   const words = WORDS[by ?? '']
   if (words === undefined) return oneLine(by ?? 'a limit')
+  if (!limits) return words
   const { value, origin, from } = limits[by as keyof Settings['limits']]
   const where = origin === 'flag' ? `${from} ${value}` : origin === 'default' ? `${value} by default` : `${value}, limits.${by} in ${from}`
   return `${words} (${oneLine(where, 200)})`

@@ -35,7 +35,8 @@ export interface TextReporterOptions {
   readonly waits?: boolean
   readonly status?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined
   readonly agent: string
-  readonly limits: Settings['limits']
+  /** Undefined if they are not known here. */
+  readonly limits: Settings['limits'] | undefined
 }
 
 /** Writes the answer to stdout, everything else to stderr. */

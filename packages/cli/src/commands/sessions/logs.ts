@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type AgentEvent, redact, type Store } from '@mulligan/agent'
 import { safeJson } from '@mulligan/host/light'
 import { EXIT, watchInterrupts } from '../../process.ts'
+import { serverNamed } from '../../remote/named.ts'
 import { colorsFor } from '../../ui/colors.ts'
 import { subjectOf } from '../../ui/events-to-lines.ts'
 import type { Output } from '../../ui/output.ts'
@@ -11,6 +12,8 @@ import { type SessionFlags, secretsIn, sessionNamed, withStore } from './session
 
 export interface LogsFlags extends Omit<SessionFlags, 'last'> {
   readonly follow?: boolean
+  /** The address of the server whose session it is; empty for the store of this machine. */
+  readonly server?: string
   /** Prints only the events after the one with this id. */
   readonly after?: number
 }
@@ -21,9 +24,15 @@ const POLL = 200
 /** @returns 0; 130 if following was ended with Ctrl-C; 1 if the session was deleted meanwhile. @throws UsageError */
 export async function logsCommand(asked: string | undefined, flags: LogsFlags, output: Output): Promise<number> {
   const { follow = false, after = 0, json = false } = flags
+  const server = serverNamed(flags.server, process.env)
   const interrupt = watchInterrupts(() => undefined)
   const signal = AbortSignal.any([interrupt.signal, output.closed])
   try {
+    if (server !== undefined) {
+      const { writeFromServer } = await import('../../remote/logs.ts')
+      await writeFromServer(server, asked, { ...flags, follow, after }, json ? jsonWriter(output) : textWriter(output), signal)
+      return interrupt.signal.aborted ? EXIT.cancelled : EXIT.ok
+    }
     return await withStore(output, async (store) => {
       const { id } = await sessionNamed(store, asked, { ...flags, last: asked === undefined })
       const write = json ? jsonWriter(output) : textWriter(output)
