@@ -19,6 +19,7 @@ export const SECTIONS: readonly Section[] = [
       'docs/approval.md',
       'docs/sandbox.md',
       'docs/tools.md',
+      'docs/server.md',
       'docs/page.md',
       'docs/eval.md',
     ],
