@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { TurnOutcome } from '@mulligan/agent'
 import { DEFAULT_AGENT } from '@mulligan/host/parts'
 import type { Session } from '@mulligan/server/client'
-import { approvalInWords } from '../approval/approval.ts'
+import { approvalInWords, lookOf } from '../approval/approval.ts'
 import { EXIT, exitCodeOf, type Interrupt, watchInterrupts } from '../process.ts'
 import { readPrompt } from '../prompt.ts'
 import { askInTerminal } from '../ui/ask.ts'
@@ -78,7 +78,7 @@ export async function reportTurn(
     ask: isAttended
       ? approvalInWords(
           askInTerminal(() => interrupt.trigger()),
-          colors,
+          lookOf(process.stderr),
         )
       : undefined,
     signal: AbortSignal.any([interrupt.signal, output.closed]),
