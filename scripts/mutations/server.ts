@@ -54,8 +54,8 @@ export const SERVER: readonly Mutation[] = [
     id: 'server-body',
     rule: 'server: a request body has a limit',
     file: server('app.ts'),
-    find: `maxSize: MAX_BODY`,
-    replace: `maxSize: 1e12`,
+    find: `atMost(MAX_BODY)`,
+    replace: `atMost(1e12)`,
     test: security('bodies have a limit and a type'),
   },
   {
@@ -133,7 +133,7 @@ export const SERVER: readonly Mutation[] = [
   {
     id: 'server-cut-off-request',
     rule: 'server: a request that was cut off when its server ended does not begin a second turn',
-    file: server('handlers.ts'),
+    file: server('idempotency.ts'),
     find: `if (!keyed?.isCutOff) return undefined`,
     replace: `if (keyed?.key !== '') return undefined`,
     test: waits('finds the turn that it began'),
