@@ -178,7 +178,7 @@ it.skipIf(!hasTerminal)('chats line by line, answers a question, and leaves what
   const { code, stdout } = await typeInTerminal(there.here, ['chat'], typed, env)
   expect([code, stdout]).toEqual([
     0,
-    expect.stringMatching(/Hello\.[\s\S]*\+hello[\s\S]*Written\.[\s\S]*To go on: mulligan chat --session/),
+    expect.stringMatching(/Hello\.[\s\S]*openai-compatible\/any[\s\S]*\+ hello[\s\S]*Written\.[\s\S]*To go on: mulligan chat --session/),
   ])
   expect([there.here.has('a.txt'), JSON.stringify(there.model.requests.at(-1)?.body)]).toEqual([false, expect.stringContaining('not now')])
 })

@@ -58,20 +58,21 @@ export async function reportTurn(
   const { url } = remote
   const colors = colorsFor(process.stderr)
   const isAttended = !isForPrograms(flags) && process.stdin.isTTY === true && process.stderr.isTTY === true
-  let reporter: Reporter | undefined
+  const forPrograms = flags.json ? jsonReporter(output) : flags.jsonStream ? jsonStreamReporter(output) : undefined
+  let reporter = forPrograms
 
-  const reporterFor = (model: string, where: string, agent: string): Reporter => {
-    if (flags.json) return jsonReporter(output)
-    if (flags.jsonStream) return jsonStreamReporter(output)
+  const textFor = (id: string, where: string, agent: string): Reporter => {
     const how = { live: process.stdout.isTTY === true, waits: process.stderr.isTTY === true, subject: subjectOf([]) }
-    return textReporter(output, { ...how, colors, model: { id: model, where }, agent, limits: undefined })
+    return textReporter(output, { ...how, colors, model: { id, where }, agent, limits: undefined })
   }
-  const unknown = (): Reporter => reporterFor(session.model ?? 'the model', url, DEFAULT_AGENT)
+  const unknown = (): Reporter => textFor(session.model ?? 'the model', url, DEFAULT_AGENT)
 
   const outcome = await followTurn({
     ...{ remote, ...turn, sessionId: session.id, yes: flags.yes === true },
     onEvent: (event) => {
-      if (event.type === 'turn.started') reporter ??= reporterFor(event.model, `${event.where} (by ${url})`, event.agent ?? DEFAULT_AGENT)
+      // A text says who answers, and not that a turn goes on after an answer that was given here.
+      if (!forPrograms && (event.type === 'session.created' || (event.type === 'turn.started' && event.resumed))) return
+      if (event.type === 'turn.started') reporter ??= textFor(event.model, `${event.where} (by ${url})`, event.agent ?? DEFAULT_AGENT)
       reporter ??= unknown()
       reporter.event(event)
     },
