@@ -9,6 +9,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   'step-peers': () => import('./step-peers.ts'),
   growth: () => import('./growth.ts'),
   start: () => import('./start.ts'),
+  chat: () => import('./chat.ts'),
   'start-peers': () => import('./start-peers.ts'),
   'start-mcp': () => import('./start-mcp.ts'),
   repair: () => import('./repair.ts'),

@@ -52,6 +52,8 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
     stdin: watched(notifier.input),
     exitOnCtrlC: false,
     patchConsole: false,
+    // Text that streams is drawn less often anyway. With the default of 30, a key could wait 33 ms for its character.
+    maxFps: 120,
     interactive: true,
     // Distinguishes Shift-Enter from Enter if the terminal supports it.
     kittyKeyboard: { mode: 'auto' },
