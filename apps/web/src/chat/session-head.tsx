@@ -63,7 +63,7 @@ export function SessionHead({ id, session, conversation, connection, timeline, o
             {oneLine(cwd, 200)}
           </span>
           {last && (
-            <span title={`on ${last.where}`}>
+            <span className="model" title={`on ${last.where}`}>
               {oneLine(last.model, 60)}
               <span className="where"> on {oneLine(last.where, 40)}</span>
             </span>

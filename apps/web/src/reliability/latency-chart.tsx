@@ -18,7 +18,7 @@ export function LatencyChart({ series, bucketMs }: { readonly series: readonly B
   useEffect(() => {
     const element = box.current
     if (!element) return
-    const draw = (): uPlot => new uPlot(options(element), dataOf(series, bucketMs), element)
+    const draw = (): uPlot => new uPlot(options(element, spanOf(series, bucketMs)), dataOf(series, bucketMs), element)
     let chart = draw()
     const again = (): void => {
       chart.destroy()
@@ -59,7 +59,13 @@ function dataOf(series: readonly Bucket[], bucketMs: number): uPlot.AlignedData 
 
 const POWERS = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
 
-function options(element: HTMLElement): uPlot.Options {
+/** The time axis in seconds, with a bucket more on either side. uPlot shows years around a single one. */
+const spanOf = (series: readonly Bucket[], bucketMs: number): readonly [from: number, to: number] => [
+  ((series[0]?.at ?? 0) - bucketMs) / 1000,
+  ((series.at(-1)?.at ?? 0) + bucketMs) / 1000,
+]
+
+function options(element: HTMLElement, [from, to]: ReturnType<typeof spanOf>): uPlot.Options {
   const style = getComputedStyle(element)
   const colour = (name: string): string => style.getPropertyValue(name).trim()
   const probe = document.createElement('span')
@@ -82,7 +88,10 @@ function options(element: HTMLElement): uPlot.Options {
     width: element.clientWidth,
     height: HEIGHT,
     cursor: { y: false },
-    scales: { y: { distr: 3, range: (_, least, most) => [Math.max(0.1, least / 2), Math.max(1, most * 2)] } },
+    scales: {
+      x: { range: () => [from, to] },
+      y: { distr: 3, range: (_, least, most) => [Math.max(0.1, least / 2), Math.max(1, most * 2)] },
+    },
     axes: [
       axis,
       {

@@ -63,13 +63,18 @@ export interface Column extends Segment {
   readonly width: number
 }
 
+/** The most that a column takes of the width. */
+const WIDEST = 0.06
+
 /** Stacked columns over time, one per bucket; times without calls stay empty. */
 export function columnsOf(series: readonly Bucket[], bucketMs: number): readonly Column[] {
   const first = series[0]?.at ?? 0
   const slots = Math.round(((series.at(-1)?.at ?? 0) - first) / bucketMs) + 1
   return series.flatMap(({ at, outcomes }) => {
-    const x = Math.round((at - first) / bucketMs) / slots
-    return segmentsOf(outcomes).map((segment) => ({ ...segment, at, x, width: 1 / slots }))
+    // In the middle of its slot, which is wide if there are few.
+    const width = Math.min(1 / slots, WIDEST)
+    const x = (Math.round((at - first) / bucketMs) + 0.5) / slots - width / 2
+    return segmentsOf(outcomes).map((segment) => ({ ...segment, at, x, width }))
   })
 }
 

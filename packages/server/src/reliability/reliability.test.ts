@@ -183,8 +183,8 @@ describe('how figures are shown', () => {
       HOUR,
     )
     expect(columns.map(({ x, width }) => [x, width])).toEqual([
-      [0, 0.25],
-      [0.75, 0.25],
+      [0.095, 0.06],
+      [0.845, 0.06],
     ])
     expect([bucketLabel(HOUR), bucketLabel(6 * HOUR), bucketLabel(15 * 60_000)]).toEqual(['hour', '6 hours', '15 minutes'])
   })
