@@ -56,9 +56,9 @@ it('the command waits at each question, and goes on in a new start', async () =>
     last = await here.run(['approvals', 'allow', String(approvals[0]?.id), '--json'], { env })
   }
   expect(asked).toEqual([
-    expect.stringMatching(/\+To: ana@example\.com\n[\s\S]*We ship on 1 December/),
+    expect.stringMatching(/\+ To: ana@example\.com\n[\s\S]*We ship on 1 December/),
     expect.stringMatching(/post_slack_message[\s\S]*@anna/),
-    expect.stringMatching(/\+\+\+ Slack #team \(C0000001\)[\s\S]*\+Decisions for <@U0000001>: https:/),
+    expect.stringMatching(/Slack #team \(C0000001\)[\s\S]*\+ Decisions for <@U0000001>: https:/),
   ])
   expect(asked.join()).toContain('this session has read content from outside')
   const { answer, calls } = JSON.parse(last.stdout) as { answer: string; calls: readonly Made[] }
@@ -93,7 +93,7 @@ it('the chat asks the question for which a command waits, and those after it', a
   Object.assign(process.env, env, { HOME: here.root })
   await using chat = await talk(here, model, { session })
   chat.chat.submit('/continue')
-  for (const wanted of [/\+To: ana@example/, /@anna/, /<@U0000001>/]) {
+  for (const wanted of [/\+ To: ana@example/, /@anna/, /<@U0000001>/]) {
     await chat.until(wanted)
     await chat.until(({ question }) => question !== undefined)
     expect(effects().posts).toEqual([])
