@@ -154,8 +154,8 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
   function isWell(content: readonly LanguageModelV4Content[], reason: FinishReason): boolean {
     if (drops || !repair?.isWell?.(content, reason)) return false
     const own = content.filter((one) => one.type === 'tool-call').filter((one) => !one.providerExecuted && !isForeign(one.toolName))
-    const ids = new Set(own.map(({ toolCallId }) => toolCallId))
-    const isNew = ids.size === own.length && own.every(({ toolCallId }) => !taken.has(toolCallId))
+    const ids = new Set(taken)
+    const isNew = own.every(({ toolCallId: id }) => !ids.has(id) && ids.add(id))
     return isNew && !content.some(isSignedPart) && own.every(accept)
   }
 

@@ -92,9 +92,15 @@ const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
 /** An `execute` that is run by the engine. @param streams whether it returns an async iterable */
 export function withEngine(turn: Turn, run: Execute, toolName: string, streams = isGenerator(run)): Execute {
   const start = (input: unknown, about: Parameters<Execute>[1], show: (value: unknown) => void): Promise<unknown> =>
-    turn.run({ toolCallId: about.toolCallId, toolName, input }, about.messages, ({ signal }, decided) => {
-      const value = run(decided, { ...about, abortSignal: signal })
-      return isIterable(value) ? lastOf(value, signal, show) : value
+    turn.run({ toolCallId: about.toolCallId, toolName, input }, about.messages, (ctx, decided) => {
+      // A signal is only created for a tool that reads it.
+      const value = run(decided, {
+        ...about,
+        get abortSignal() {
+          return ctx.signal
+        },
+      })
+      return isIterable(value) ? lastOf(value, ctx.signal, show) : value
     })
   return streams ? (input, about) => streamed((show) => start(input, about, show)) : (input, about) => start(input, about, () => undefined)
 }

@@ -214,14 +214,22 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     let value: unknown
     let hasReturned = false
     let thrown: unknown
-    running.set(callId, async (ctx, input) => {
+    const returned = (given: unknown): unknown => {
+      value = given
+      hasReturned = true
+      return given
+    }
+    const failed = (error: unknown): never => {
+      thrown = error
+      throw error
+    }
+    running.set(callId, (ctx, input) => {
       try {
-        value = await execute(ctx, ready?.unrefined ? input : call.input)
-        hasReturned = true
-        return value
+        const given = execute(ctx, ready?.unrefined ? input : call.input)
+        // What is there already need not be raced against a signal.
+        return isThenable(given) ? Promise.resolve(given).then(returned, failed) : returned(given)
       } catch (error) {
-        thrown = error
-        throw error
+        return failed(error)
       }
     })
     const result = healthy && runAccepted ? await runAccepted(healthy, call.input) : (await executor.execute(ready as PreparedCall)).result
@@ -282,3 +290,5 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     emit,
   }
 }
+
+const isThenable = (value: unknown): boolean => typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
