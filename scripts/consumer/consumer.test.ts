@@ -6,6 +6,7 @@ import { call, say, scriptedModel } from '@mulligan/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Packed, packAll, ROOT } from '../packages/pack.ts'
 import { bundleSize } from './bundle-size.ts'
+import { type OfficialExample, officialExamples } from './official-examples.ts'
 import { installProject, type Project, pinned } from './project.ts'
 
 /** The runtimes also come from the registry, and are installed only in this project, because they would replace our own `node`. */
@@ -36,6 +37,7 @@ const FROM_LOCKFILE = [
   'zod',
   'typescript',
   '@types/node',
+  '@ai-sdk/anthropic',
   '@ai-sdk/openai',
   '@ai-sdk/openai-compatible',
   'openai',
@@ -218,6 +220,50 @@ describe('types, under each supported TypeScript', () => {
     const wrong = await compile(typescript, typescript, OPTIONS, ['wrong-loop.mts', 'declarations/wrong.ts'])
     expect(wrong).toMatch(/^declarations.wrong\.ts.*TS2694[\s\S]*^wrong-loop\.mts.*TS2345/m)
   }, 180_000)
+})
+
+describe('the examples in the docs of the AI SDK', () => {
+  const OPTIONS = {
+    ...{ module: 'esnext', moduleResolution: 'bundler', jsx: 'preserve', lib: ['esnext', 'dom'] },
+    ...{ exactOptionalPropertyTypes: true, skipLibCheck: true },
+  }
+  const NAMES = 'official-examples.d.ts'
+  const OFFICIAL = 125
+  /** The others need packages, files or names of their reader, or are wrong. */
+  const COMPLETE = 71
+  let examples: readonly OfficialExample[] = []
+  beforeAll(() => {
+    examples = officialExamples(join(project.dir, 'node_modules/ai/docs'))
+    project.write(NAMES, file(NAMES))
+    for (const { name, plain, adopted } of examples) {
+      project.write(`plain-${name}.tsx`, `${plain}\nexport {}\n`)
+      project.write(`adopted-${name}.tsx`, `${adopted}\nexport {}\n`)
+      project.write(`misspelt-${name}.tsx`, `${adopted.replaceAll(/\.(turn|agent)\(\{/g, '$&\n  modle: 1,')}\nexport {}\n`)
+    }
+  })
+
+  /** Those of each kind that a compiler accepts. */
+  async function accepted(typescript: string, kinds: readonly string[]): Promise<Readonly<Record<string, readonly string[]>>> {
+    const files = kinds.flatMap((kind) => examples.map(({ name }) => `${kind}-${name}.tsx`))
+    const out = await compile(typescript, `${typescript}-examples`, OPTIONS, [NAMES, ...files])
+    const refused = new Set([...out.matchAll(/^(\S+)\(\d+,\d+\): error/gm)].map(([, name]) => name))
+    const of = (kind: string): readonly string[] => examples.map(({ name }) => name).filter((name) => !refused.has(`${kind}-${name}.tsx`))
+    return Object.fromEntries(kinds.map((kind) => [kind, of(kind)]))
+  }
+
+  it.each([
+    'typescript',
+    ...Object.keys(TYPESCRIPTS),
+  ])('%s: those that it accepts are accepted with the engine, too', async (typescript) => {
+    expect(examples).toHaveLength(OFFICIAL)
+    const { plain, adopted } = await accepted(typescript, ['plain', 'adopted'])
+    expect(plain).toHaveLength(COMPLETE)
+    expect(adopted).toEqual(plain)
+  }, 600_000)
+
+  it('control: with a misspelt setting none is accepted', async () => {
+    expect(await accepted('typescript', ['misspelt'])).toEqual({ misspelt: [] })
+  }, 600_000)
 })
 
 describe('installed alone', () => {
