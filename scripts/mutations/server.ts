@@ -186,4 +186,28 @@ export const SERVER: readonly Mutation[] = [
     replace: `new Map<string, BegunEffect>()`,
     test: { file: 'packages/agent/src/kill-points.test.ts', name: 'once the outcome of a call is stored' },
   },
+  {
+    id: 'server-chat-question',
+    rule: 'server: a chat answers its own questions only',
+    file: server('ui-messages/chat.ts'),
+    find: `!row || rows.some((one) => one?.sessionId !== sessionId || one.turnId !== row.turnId)`,
+    replace: `!row`,
+    test: { file: server('ui-messages/chat.test.ts'), name: 'says what is wrong with a request' },
+  },
+  {
+    id: 'server-chat-answer',
+    rule: 'server: an answer of a chat that another one came before is refused, unless it is the same',
+    file: server('ui-messages/chat.ts'),
+    find: `given === undefined || given === 'superseded' || (given !== 'no') !== approved`,
+    replace: `given === undefined`,
+    test: { file: server('ui-messages/chat.test.ts'), name: 'a question that was answered elsewhere' },
+  },
+  {
+    id: 'remote-token',
+    rule: 'cli: the token of the own server is sent to this machine only',
+    file: 'packages/cli/src/remote/server.ts',
+    find: `if (!isLocal(hostname))`,
+    replace: `if (hostname === '')`,
+    test: { file: 'packages/cli/src/remote/remote.test.ts', name: 'sends its own token to this machine only' },
+  },
 ]
