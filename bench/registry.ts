@@ -23,5 +23,6 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   'mcp-proxy': () => import('./mcp-proxy/bench.ts'),
   notes: () => import('./notes.ts'),
   questions: () => import('./questions.ts'),
+  server: () => import('./server/bench.ts'),
   kills: () => import('./kills.ts'),
 }

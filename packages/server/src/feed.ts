@@ -27,7 +27,12 @@ export interface Feed {
   readonly listeners: () => number
 }
 
-export function createFeed(store: Pick<Store, 'settled' | 'events' | 'lastEventId'>, sessionId: string): Feed {
+/** @param onUnheard called when the last listener has left */
+export function createFeed(
+  store: Pick<Store, 'settled' | 'events' | 'lastEventId'>,
+  sessionId: string,
+  onUnheard: () => void = () => undefined,
+): Feed {
   const listeners = new Set<(events: readonly AgentEvent[]) => void>()
   let pending: AgentEvent[] = []
   let sending: Promise<void> | undefined
@@ -91,6 +96,7 @@ export function createFeed(store: Pick<Store, 'settled' | 'events' | 'lastEventI
     if (listeners.size > 0) return
     clearInterval(timer)
     timer = undefined
+    onUnheard()
   }
 
   return {

@@ -57,7 +57,8 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
   const feedOf = (sessionId: string): Feed => {
     const known = feeds.get(sessionId)
     if (known) return known
-    const feed = createFeed(store, sessionId)
+    // The feed of a session that is only looked at goes with whoever looks.
+    const feed = createFeed(store, sessionId, () => void (opened.has(sessionId) || feeds.delete(sessionId)))
     feeds.set(sessionId, feed)
     return feed
   }

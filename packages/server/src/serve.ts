@@ -42,7 +42,7 @@ export interface ServeOptions {
   readonly slowMs?: number
   /** Milliseconds for which a question can be answered; after that it is asked again. Default: 30 days. */
   readonly askedFor?: number
-  /** Connections without a token that may be open at once; more displace the oldest. Default: 1,000. */
+  /** Connections without a token that may be open at once; more displace the oldest. Default: 4,000. */
   readonly maxStrangers?: number
   readonly version?: string
   /** Called with what the person should know. */
@@ -71,7 +71,7 @@ const limitsFor = (slow: number) => ({
   connectionsCheckingInterval: slow / 5,
 })
 const MAX_HEADERS = 16_384
-const MAX_STRANGERS = 1000
+const MAX_STRANGERS = 4000
 
 async function opened({ store, report = () => undefined }: ServeOptions, byDefault: () => Promise<Store>): Promise<Store> {
   if (store === undefined) return byDefault()

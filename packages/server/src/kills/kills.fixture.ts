@@ -62,7 +62,7 @@ interface Death {
 /** Milliseconds between two looks at a session. */
 const LOOK_EVERY = 20
 /** Milliseconds after which a turn counts as stuck. */
-const STUCK = 60_000
+const STUCK = 300_000
 
 export async function openKills({ postgres, servers: count = 1, noIntents = false, disk }: KillsOptions) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'mulligan-kills-')))

@@ -13,7 +13,7 @@ import { EFFECT_POINTS } from './outside.fixture.ts'
 
 afterAll(stopPostgres)
 
-const LONG = 300_000
+const LONG = 600_000
 const random = (below: number): number => Math.floor(Math.random() * below)
 
 async function rounds(kills: Awaited<ReturnType<typeof openKills>>, strikes: readonly Strike[], sessions = 1): Promise<readonly Fate[]> {
