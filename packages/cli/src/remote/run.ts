@@ -24,13 +24,13 @@ export async function runOnServer(url: string, promptArgument: string | undefine
   const prompt = await readPrompt(promptArgument, flags.session !== undefined || flags.last === true)
   if (prompt.warning) output.err(`${prompt.warning}\n`)
   const session = (await chosenSession(remote, flags, cwd)) ?? (await newSession(remote, flags, cwd))
-  const turn = prompt.text === '' ? await openTurn(remote, session) : await startTurn(remote, session, prompt.text)
-  if (!turn) throw nothingToResume(session)
-
+  // From before the turn begins, so that none is left running there by a Ctrl-C that came early.
   const interrupt = watchInterrupts(
     () => isForPrograms(flags) || output.err('\nStopping. Ctrl-C again leaves at once; the server goes on stopping.\n'),
   )
   try {
+    const turn = prompt.text === '' ? await openTurn(remote, session) : await startTurn(remote, session, prompt.text)
+    if (!turn) throw nothingToResume(session)
     const outcome = await reportTurn(remote, session, turn, { flags, output, interrupt })
     const isUnread = outcome.status === 'cancelled' && output.closed.aborted && !interrupt.signal.aborted
     return isUnread ? EXIT.ok : exitCodeOf(outcome)
