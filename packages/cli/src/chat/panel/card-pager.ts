@@ -5,8 +5,8 @@ import { oneLine, sanitize } from '@mulligan/host/light'
 import type { Colors } from '../../ui/colors.ts'
 import { type ResultEvent, repairText } from '../../ui/events-to-lines.ts'
 import { markdownLines } from '../markdown/lines.ts'
-import { wrapped } from '../markdown/wrap.ts'
-import { FRAME, framed, type Panel, type PanelKey } from './panel.ts'
+import { cutLine, wrapped } from '../markdown/wrap.ts'
+import { FRAME, framed, type Panel, type PanelKey, topOf } from './panel.ts'
 
 /** A finished call. */
 export interface CallDetail {
@@ -22,6 +22,8 @@ export function createCardPager(calls: () => readonly CallDetail[], colors: Colo
   let at = calls().length - 1
   let top = 0
   let page = 1
+  /** Whether the calls are listed, to choose one. */
+  let isListing = false
   let shown: { readonly at: number; readonly columns: number; readonly lines: readonly string[] } | undefined
 
   function linesFor(columns: number): readonly string[] {
@@ -52,9 +54,21 @@ export function createCardPager(calls: () => readonly CallDetail[], colors: Colo
     G: () => Infinity,
   }
 
+  /** Applies a key to the list. @returns whether it was meant for it */
+  function pressInList(name: string): boolean {
+    const by = { up: -1, k: -1, down: 1, j: 1, 'page-up': -page, 'page-down': page, home: -Infinity, end: Infinity }[name]
+    if (by !== undefined) turn(by)
+    else if (name === 'enter' || name === 'escape' || name === 'l') isListing = false
+    else return false
+    return true
+  }
+
   function press(key: PanelKey): void {
     const name = key.name === 'text' ? key.text : key.name
-    if (key.name === 'escape' || name === 'q' || (key.name === 'control' && 'oc'.includes(key.text))) done()
+    const isOfList = isListing && pressInList(name)
+    if (!isOfList && name === 'l') isListing = true
+    else if (isOfList) top = 0
+    else if (key.name === 'escape' || name === 'q' || (key.name === 'control' && 'oc'.includes(key.text))) done()
     else if (name === 'left' || name === 'p') turn(-1)
     else if (name === 'right' || name === 'n') turn(1)
     else top += scrolls[name]?.() ?? 0
@@ -65,13 +79,36 @@ export function createCardPager(calls: () => readonly CallDetail[], colors: Colo
     key: press,
     lines: (size) => {
       page = Math.max(1, size.rows - FRAME)
+      if (isListing)
+        return framed(
+          `Calls · ${calls().length}`,
+          listLines(calls(), at, page, size.columns, colors),
+          '↑↓ choose · Enter opens · Esc back',
+          size,
+          colors,
+        )
       const lines = linesFor(size.columns)
       top = Math.max(0, Math.min(top, lines.length - page))
       const last = Math.min(top + page, lines.length)
-      const foot = `${lines.length > page ? `lines ${top + 1}–${last} of ${lines.length} · ↑↓ PgUp PgDn scroll · ` : ''}← → other calls · Esc close`
+      const foot = `${lines.length > page ? `lines ${top + 1}–${last} of ${lines.length} · ↑↓ PgUp PgDn scroll · ` : ''}← → other calls · l lists them · Esc close`
       return framed(`Call ${at + 1} of ${calls().length} · ${calls()[at]?.head ?? ''}`, lines.slice(top, top + page), foot, size, colors)
     },
   }
+}
+
+function listLines(
+  calls: readonly CallDetail[],
+  selected: number,
+  room: number,
+  columns: number,
+  { bold, red }: Colors,
+): readonly string[] {
+  const top = topOf(selected, calls.length, room)
+  return calls.slice(top, top + room).map(({ head, event }, row) => {
+    const isSelected = top + row === selected
+    const line = cutLine(`${isSelected ? '› ' : '  '}${event.result.ok ? '✓' : '✗'} ${head}`, columns)
+    return isSelected ? bold(line) : event.result.ok ? line : red(line)
+  })
 }
 
 function detailLines({ input, repairs, event }: CallDetail, columns: number, colors: Colors): readonly string[] {
