@@ -26,7 +26,8 @@ interface Here {
 
 const metric = async ({ server }: Here, name: string): Promise<number> => {
   const response = await fetch(`${server.url()}/metrics`, { headers: { authorization: `Bearer ${server.token}` } })
-  return Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(await response.text())?.[1] ?? 0)
+  const rows = (await response.text()).matchAll(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'gm'))
+  return [...rows].reduce((sum, [, value]) => sum + Number(value), 0)
 }
 const cpuOf = (here: Here): Promise<number> => metric(here, 'process_cpu_seconds_total')
 const memoryOf = (here: Here): Promise<number> => metric(here, 'process_resident_memory_bytes')
@@ -162,13 +163,16 @@ export async function bench(): Promise<Table> {
   const root = mkdtempSync(join(tmpdir(), 'mulligan-bench-'))
   const [dir, home] = ['work', 'home'].map((name) => join(root, name)) as [string, string]
   for (const folder of [dir, home]) mkdirSync(folder)
-  writeFileSync(join(dir, 'a.txt'), 'a\n')
+  for (let n = 0; n < PER_TURN; n++) {
+    mkdirSync(join(dir, `folder-${n}`))
+    writeFileSync(join(dir, `folder-${n}`, 'a.txt'), 'a\n')
+  }
   const model = await scriptedModel(({ body }) => {
     const { messages } = body as { readonly messages: readonly { readonly role: string; readonly content: unknown }[] }
     const at = messages.findLastIndex(({ role }) => role === 'user')
     const steps = Number(/do (\d+) steps/.exec(JSON.stringify(messages[at]?.content))?.[1])
     const done = messages.slice(at).filter(({ role }) => role === 'assistant').length
-    return done + 1 < steps ? call('list_dir', { path: done % 2 === 0 ? '.' : './' }) : say('Done.')
+    return done + 1 < steps ? call('list_dir', { path: `folder-${done}` }) : say('Done.')
   })
   const server = killedServer({ store: join(root, 'store.db'), home })
   await server.start()
