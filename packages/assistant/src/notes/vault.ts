@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { ModelRetry, type ToolContext, ToolFailure } from '@mulligan/core'
 import { isMulliganError, nearest } from '@mulligan/core/executor'
-import { type Change, createChangeLog, createWorkspace, type Resolved, type Workspace, withFile } from '@mulligan/tools'
+import type { Change, Resolved, Workspace } from '@mulligan/tools'
 import { createNoteIndex, type NoteIndex } from './index/note-index.ts'
 
 export interface NotesOptions {
@@ -38,18 +38,30 @@ export interface Vault {
 /** What the user can do. */
 export const SET_VAULT = 'mulligan config set notes.vault /path/to/notes'
 
-/** Opens the vault on first use, so that a start without notes costs nothing. */
+/** Opens the vault on first use, and loads what that takes then, so that a start costs nothing. */
 export function lazyVault({ vault, ...options }: NotesOptions) {
-  let opened: Vault | undefined
+  let opened: Promise<Vault> | undefined
 
   /** @throws ToolFailure (config) */
-  function open(): Vault {
+  async function open(): Promise<Vault> {
     if (vault === undefined) throw notSetUp('No folder of notes is configured: the setting notes.vault is not set.')
     opened ??= openVault(rootOf(vault), options)
-    return opened
+    try {
+      return await opened
+    } catch (error) {
+      opened = undefined
+      throw error
+    }
   }
 
-  return { open, close: () => opened?.index.close() }
+  return {
+    open,
+    close: () =>
+      void opened?.then(
+        ({ index }) => index.close(),
+        () => undefined,
+      ),
+  }
 }
 
 const notSetUp = (says: string): ToolFailure => new ToolFailure(`${says} The user can set it with: ${SET_VAULT}`, { errorType: 'config' })
@@ -63,7 +75,8 @@ function rootOf(vault: string): string {
   throw notSetUp('The folder of notes in the setting notes.vault does not exist, or is not a folder.')
 }
 
-function openVault(root: string, { indexes, changes, trustPresent = false }: Omit<NotesOptions, 'vault'>): Vault {
+async function openVault(root: string, { indexes, changes, trustPresent = false }: Omit<NotesOptions, 'vault'>): Promise<Vault> {
+  const { createChangeLog, createWorkspace, withFile } = await import('@mulligan/tools')
   const workspace = createWorkspace(root, {
     trustPresent,
     protect: ['.git', '.obsidian', '.mulligan', 'mulligan.json'],

@@ -39,7 +39,7 @@ export const backlinksTool = (open: OpenVault): Tool =>
   )
 
 async function backlinks(open: OpenVault, { name, page }: Input, ctx: ToolContext): Promise<ToolOk> {
-  const vault = open()
+  const vault = await open()
   const path = await vault.find(name, ctx)
   const sources = await vault.index.linking(path, scanning(ctx))
   if (sources.length === 0) return empty({ path, notes: [] }, `No note links to ${path}.`)

@@ -37,7 +37,7 @@ export const listNotesTool = (open: OpenVault): Tool =>
 const MAX_NAMED = 30
 
 async function list(open: OpenVault, { folder, tag, sort, limit, page }: Input, ctx: ToolContext): Promise<ToolOk> {
-  const vault = open()
+  const vault = await open()
   const within = await checkFilters(vault, folder, tag)
   const { count, notes } = await vault.index.list({ ...within, limit, offset: (page - 1) * limit }, sort, scanning(ctx))
   const data = { notes: notes.map(({ path, title, mtime }) => ({ path, title, modified: new Date(mtime).toISOString() })) }
@@ -54,7 +54,7 @@ async function list(open: OpenVault, { folder, tag, sort, limit, page }: Input, 
 }
 
 async function overviewOf(open: OpenVault): Promise<readonly string[]> {
-  const { index } = open()
+  const { index } = await open()
   const folders = foldersOf(await index.names())
   const tags = await index.tags()
   const named = (label: string, all: readonly string[]): string[] =>

@@ -1,7 +1,6 @@
 import { posix } from 'node:path'
 import { defineTool, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { nearest } from '@mulligan/core/executor'
-import { parse } from 'yaml'
 import { z } from 'zod'
 import { frontMatterOf } from '../note/front-matter.ts'
 import { headingsOf, sectionOf } from '../note/headings.ts'
@@ -41,7 +40,7 @@ export const readNoteTool = (open: OpenVault): Tool =>
   )
 
 async function read(open: OpenVault, { name, page }: Input, ctx: ToolContext): Promise<ToolOk> {
-  const vault = open()
+  const vault = await open()
   const path = await vault.find(name, ctx)
   const { file, text, hash } = await vault.read(path)
   const heading = /#([^|\]]+)/.exec(name)?.[1]?.trim()
@@ -61,7 +60,7 @@ async function read(open: OpenVault, { name, page }: Input, ctx: ToolContext): P
   const shown = lines.slice((page - 1) * PAGE, page * PAGE).join('\n')
   const head = pages > 1 ? `${path} (lines ${(page - 1) * PAGE + 1}-${Math.min(page * PAGE, lines.length)} of ${lines.length})` : path
   return ok(
-    { path, title, tags, frontMatter: fieldsOf(text), text: shown },
+    { path, title, tags, frontMatter: await fieldsOf(text), text: shown },
     {
       content: `${head}\n\n${shown === '' ? '(empty)' : shown}`,
       display: noteLink(vault, { path, title }),
@@ -84,7 +83,8 @@ function section(text: string, heading: string, name: string): string {
 }
 
 /** Returns the fields of the front matter; nothing if it is not valid YAML. */
-function fieldsOf(text: string): unknown {
+async function fieldsOf(text: string): Promise<unknown> {
+  const { parse } = await import('yaml')
   try {
     const value: unknown = parse(frontMatterOf(text).fields, { maxAliasCount: 0 })
     return typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : {}

@@ -39,7 +39,7 @@ export const searchNotesTool = (open: OpenVault): Tool =>
   )
 
 async function search(open: OpenVault, { query, limit, folder, tag, page }: Input, ctx: ToolContext): Promise<ToolOk> {
-  const vault = open()
+  const vault = await open()
   const terms = readQuery(query)
   if (terms.terms.length === 0)
     throw new ModelRetry(
@@ -83,12 +83,12 @@ async function search(open: OpenVault, { query, limit, folder, tag, page }: Inpu
 /** Says which of the words occur, because the others can be left out. */
 async function whyNothing(open: OpenVault, terms: readonly string[]): Promise<string> {
   if (terms.length === 1) return 'No note has it.'
-  const counts = await open().index.counts(terms)
+  const counts = await (await open()).index.counts(terms)
   const each = terms.map((term, at) => `"${term}" is in ${counts[at] === 0 ? 'none' : plural(counts[at] as number, 'note')}`)
   return `No note has all of them: ${each.join(', ')}.`
 }
 
 async function similar(open: OpenVault, query: string): Promise<readonly string[]> {
-  const near = nearestNames(query, await open().index.names())
+  const near = nearestNames(query, await (await open()).index.names())
   return near.length === 0 ? [] : [`Notes with similar names: ${near.join(', ')}.`]
 }

@@ -7,7 +7,7 @@ import type { NoteEntry } from '../index/note-index.ts'
 import { tagKey } from '../note/parse.ts'
 import type { Vault } from '../vault.ts'
 
-export type OpenVault = () => Vault
+export type OpenVault = () => Promise<Vault>
 
 export const filters = {
   folder: z.string().optional().describe('only notes in this folder'),
