@@ -6,6 +6,7 @@ import { promptCommands, readAgents, type Workspace } from '@mulligan/host/parts
 import { resourceServers } from '../commands/mcp/status-text.ts'
 import { THEMES } from '../ui/colors.ts'
 import { localTime } from '../ui/text.ts'
+import { shownPrompt } from './chat-input.ts'
 import type { Chat } from './chat-types.ts'
 import { foundModels } from './commands/choices.ts'
 import { messagesOf } from './commands/rewind.ts'
@@ -31,11 +32,13 @@ export async function completerFor(
     },
     theme: () => THEMES.map((value) => ({ value })),
     rewind: async () =>
-      (await messagesOf(store, chat.session())).toReversed().map(({ number, prompt }) => ({ value: String(number), description: prompt })),
+      (await messagesOf(store, chat.session()))
+        .toReversed()
+        .map(({ number, prompt }) => ({ value: String(number), description: shownPrompt(prompt).text })),
     branch: async () =>
       (await messagesOf(store, chat.session()))
         .toReversed()
-        .map(({ number, prompt }) => ({ value: String(number), description: `before: ${prompt}` })),
+        .map(({ number, prompt }) => ({ value: String(number), description: `before: ${shownPrompt(prompt).text}` })),
     resume: async () => {
       const sessions = await store.sessions({ cwd, limit: SESSIONS })
       return sessions.map(({ id, title, updatedAt }): Value => ({ value: id, description: `${localTime(updatedAt)}  ${title}` }))

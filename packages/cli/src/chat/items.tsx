@@ -135,7 +135,8 @@ const REST = 12
 export function Live({ state, rows, subject, now, ...look }: LiveProps): ReactNode {
   const { view, items, busy, isStopping, question } = state
   const { columns, colors } = look
-  const running = view.calls.filter(({ startedAt }) => startedAt !== undefined)
+  // The question of a call that asks is shown already.
+  const running = view.calls.filter(({ startedAt, tool }) => startedAt !== undefined && !(question && tool === 'ask_user'))
   const todos = todoLines(view.todos, { ...look, lines: busy?.with === 'turn' && !question ? Math.min(TODOS, (rows - REST) / 2) : 1 })
   const text = tailText(view.text.open, Math.max(2, rows - REST - todos.length), columns)
   const answer = { kind: 'answer', text, gap: view.text.gap } as const

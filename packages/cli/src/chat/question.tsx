@@ -1,12 +1,13 @@
 /** Renders an open question, and its input: one key answers a choice, the arrows and Enter too, and a line anything else. */
-import { Text } from 'ink'
+import { Text, useWindowSize } from 'ink'
 import { type ReactNode, type RefObject, useReducer, useRef } from 'react'
 import type { Chat, Question } from './chat-types.ts'
 import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
 import type { EditorKey } from './input/keys.ts'
 import { Prompt } from './input/prompt.tsx'
-import type { Look } from './items.tsx'
+import { Lines, type Look } from './items.tsx'
+import { hanging } from './markdown/wrap.ts'
 import { inOneKey, isOneKeyAnswer, keysIn, QUIET, withChosen } from './one-key.ts'
 
 export interface QuestionProps {
@@ -32,6 +33,7 @@ const STEPS: Readonly<Record<string, number>> = { left: -1, up: -1, right: 1, do
 
 export function QuestionView({ question, chat, colors, isActive, isTyping, lastKey, onKey }: QuestionProps): ReactNode {
   const { line } = question
+  const { columns } = useWindowSize()
   const keys = keysIn(line)
   // Keys can arrive faster than renders, so each one continues from the latest choice.
   const chosen = useRef<{ readonly of: Question; readonly at: number; readonly isSeen: boolean }>(undefined)
@@ -65,7 +67,7 @@ export function QuestionView({ question, chat, colors, isActive, isTyping, lastK
 
   return (
     <>
-      {line.trim() !== '>' && <Text>{withChosen(inOneKey(line), keys[chosenAt() ?? -1], colors.bold)}</Text>}
+      {line.trim() !== '>' && <Lines lines={hanging(withChosen(inOneKey(line), keys[chosenAt() ?? -1], colors.bold), columns)} />}
       {isTyping ? (
         <Text>{colors.dim('  Send or clear what you have typed, then answer.')}</Text>
       ) : (

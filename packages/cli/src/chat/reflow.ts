@@ -46,7 +46,8 @@ export function createReflow(columns: () => number): (text: string) => string {
     return width === columns() ? rows(lines.length - 1) - up : rows(cursorLine) + Math.floor(column / columns())
   }
 
-  const erase = (rows: number): string => `\x1b[?25l${rows > 0 ? `\x1b[${rows}A` : ''}\x1b[G\x1b[J`
+  /** Erases below from the second column: from the first one of the screen, tmux takes it for a cleared screen and keeps a copy. */
+  const erase = (rows: number): string => `\x1b[?25l${rows > 0 ? `\x1b[${rows}A` : ''}\x1b[G\x1b[2K\x1b[C\x1b[J\x1b[G`
 
   function corrected(text: string): string {
     const clears = CLEARS.exec(text)

@@ -71,15 +71,11 @@ export const mode: SlashCommand = {
   name: 'mode',
   usage: '[MODE]',
   description: 'show or change how much runs without asking',
-  run: async (asked, { change, choice, say, colors, yes }) => {
+  run: async (asked, { change, choice, say, sayRows, yes }) => {
     if (asked !== '') await change({ mode: asked })
     const now = choice().settings.approval.mode.value
-    say(
-      ...(yes ? [YES_SAYS] : []),
-      ...table(MODES.map((one) => [one === now ? '>' : ' ', one, MODE_SAYS[one]])).map((line) =>
-        line.startsWith('>') ? colors.bold(line) : line,
-      ),
-    )
+    if (yes) say(YES_SAYS)
+    sayRows(MODES.map((one) => [`${one === now ? '>' : ' '} ${one}`, MODE_SAYS[one]]))
   },
 }
 

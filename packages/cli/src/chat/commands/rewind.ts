@@ -2,6 +2,7 @@
 import { currentOf, RewindConflict, type RewindReport, type RewindScope, type Store, UnknownTurn } from '@mulligan/agent'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { localTime, plural, table } from '../../ui/text.ts'
+import { shownPrompt } from '../chat-input.ts'
 import type { ChatControl, SlashCommand } from './table.ts'
 
 const SCOPES: readonly RewindScope[] = ['both', 'conversation', 'files']
@@ -29,7 +30,7 @@ export async function messagesOf(store: Store, session: string | undefined): Pro
 async function list({ store, session, say, colors }: ChatControl, hint: string): Promise<void> {
   const sent = await messagesOf(store, session())
   if (sent.length === 0) return say('There are no messages in this session yet.')
-  const rows = sent.map(({ number, at, prompt }) => [String(number), localTime(at), oneLine(prompt, 80)])
+  const rows = sent.map(({ number, at, prompt }) => [String(number), localTime(at), oneLine(shownPrompt(prompt).text, 80)])
   const [head = '', ...lines] = table([['N', 'WHEN', 'MESSAGE'], ...rows])
   say(colors.dim(head), ...lines, colors.dim(hint))
 }

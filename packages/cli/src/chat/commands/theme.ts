@@ -1,7 +1,6 @@
 /** `/theme` shows or changes the colors of the chat. */
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { colorsFor, setTheme, THEMES, type ThemeName, themeFor } from '../../ui/colors.ts'
-import { table } from '../../ui/text.ts'
 import type { SlashCommand } from './table.ts'
 
 const SAYS: Readonly<Record<ThemeName, string>> = {
@@ -17,7 +16,7 @@ export const theme: SlashCommand = {
   usage: '[NAME]',
   description: 'show or change the colors of the chat, from now on',
   anytime: true,
-  run: async (asked, { choice, say, tell, cwd, colors }) => {
+  run: async (asked, { choice, sayRows, tell, cwd }) => {
     let now = choice().settings.theme.value
     if (asked !== '') {
       const found = THEMES.find((name) => name === asked)
@@ -27,8 +26,7 @@ export const theme: SlashCommand = {
       const { setValue } = await import('../../commands/config/edit.ts')
       tell(`Written to ${await setValue(['theme'], now, { cwd })}.`)
     }
-    const rows = table(THEMES.map((name) => [name === now ? '>' : ' ', name, SAYS[name]]))
-    say(...rows.map((line) => (line.startsWith('>') ? colors.bold(line) : line)))
+    sayRows(THEMES.map((name) => [`${name === now ? '>' : ' '} ${name}`, SAYS[name]]))
     if (!colorsFor(process.stdout).isColorSupported && now !== 'none') tell('NO_COLOR or TERM turns colors off here.')
   },
 }
