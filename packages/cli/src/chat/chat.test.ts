@@ -561,7 +561,7 @@ describe('a chat', () => {
       ['/agent', /> {2}build/],
       ['/agent plan', /> {2}plan/],
       ['/tools', /write_file +write +not for agent plan/],
-      ['/mode', /> {2}ask/],
+      ['/mode', /> ask/],
       ['/mode read-only', /> {2}read-only/],
       ['/mode often', /there is no mode "often"/],
       ['/status', /mode +read-only \(--mode\)/],
