@@ -562,7 +562,7 @@ describe('a chat', () => {
       ['/agent plan', /> {2}plan/],
       ['/tools', /write_file +write +not for agent plan/],
       ['/mode', /> ask/],
-      ['/mode read-only', /> {2}read-only/],
+      ['/mode read-only', /> read-only {2}reads/],
       ['/mode often', /there is no mode "often"/],
       ['/status', /mode +read-only \(--mode\)/],
       ['/compact', /nothing to compact/],
