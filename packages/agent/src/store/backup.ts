@@ -15,6 +15,7 @@ export function createBackups(path: string) {
   const [latest, previous] = backupsOf(path)
   const made = `${path}.backup-new`
   let running: Promise<void> | undefined
+  let worker: Worker | undefined
 
   const ageOf = (file: string): number => {
     const found = statSync(file, { throwIfNoEntry: false })
@@ -23,7 +24,7 @@ export function createBackups(path: string) {
 
   function start(): void {
     if (running || !reserve()) return
-    running = copy(path, made)
+    running = copy()
       .then(() => {
         if (existsSync(latest)) renameSync(latest, previous)
         renameSync(made, latest)
@@ -32,7 +33,13 @@ export function createBackups(path: string) {
       .catch(() => rmSync(made, { force: true }))
       .finally(() => {
         running = undefined
+        worker = undefined
       })
+  }
+
+  async function copy(): Promise<void> {
+    worker = startCopy(path, made)
+    await ended(worker)
   }
 
   /** Reserves the new backup file: private from the start, and for one process at a time. */
@@ -59,17 +66,24 @@ export function createBackups(path: string) {
       for (const file of [made, latest, previous]) rmSync(file, { force: true })
       if (hadOne) start()
     },
-    finished: async (): Promise<void> => running,
+    /** Waits for the running backup. The process does not end meanwhile. */
+    async finished(): Promise<void> {
+      worker?.ref()
+      await running
+    },
   }
 }
 
-function copy(from: string, to: string): Promise<void> {
+function startCopy(from: string, to: string): Worker {
   // The compiled file, or the source if run from source.
   const program = new URL(import.meta.url.endsWith('.ts') ? './backup-worker.ts' : './backup-worker.js', import.meta.url)
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(program, { workerData: { from, to }, execArgv: [], env: {}, stderr: true })
-    worker.unref()
+  const worker = new Worker(program, { workerData: { from, to }, execArgv: [], env: {}, stderr: true })
+  worker.unref()
+  return worker
+}
+
+const ended = (worker: Worker): Promise<void> =>
+  new Promise((resolve, reject) => {
     worker.on('error', reject)
     worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`the backup ended with ${code}`))))
   })
-}

@@ -1,4 +1,5 @@
 /** SQLite files that are damaged or lose their latest writes: the loss is detected, and the backup restores what it has. */
+import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -116,6 +117,26 @@ describe('the backup', () => {
     expect(readFileSync(backup, 'latin1')).not.toContain('unmistakable')
     expect(countIn(backup)).toBe(5)
     expect((await opened()).warnings).toEqual([])
+  })
+
+  it('that is still being made when the store is closed keeps the process until it is done', async () => {
+    await withSession('s', 9)
+    const program = `
+      import { openStore } from ${JSON.stringify(new URL('./open.ts', import.meta.url).href)}
+      const store = await openStore(${JSON.stringify(path)})
+      await store.startTurn({ id: 's/10', sessionId: 's', prompt: '', model: 'p/m' }, { role: 'user', id: 's/10/0', turnId: 's/10', text: '' })
+      const ledger = { changed: [], failed: [], unknown: [] }
+      const usage = { inputTokens: 1, outputTokens: 1 }
+      await store.endTurn({ sessionId: 's', turnId: 's/10', status: 'answered', answer: '', ledger, usage, requests: 1 })
+      await store.close()
+      console.log('closed')
+    `
+    // Node ends with 13 if only something that does not keep it is waited for.
+    expect(spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: 'closed\n',
+    })
+    expect(countIn(backup)).toBe(10)
   })
 
   it('a damaged store keeps the backup that it has', async () => {
