@@ -51,24 +51,27 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
     const isPlain =
       flags.plain === true || settings.plain.value === 'on' || (settings.plain.value === 'auto' && process.env['TERM'] === 'dumb')
     setTheme(isPlain ? 'none' : themeFor(settings.theme.value, process.env))
-    const { openChat, showChat, showPlain, openHistory, mentionsIn, droppedImages, completerFor } = await loadParts()
+    const { openChat, showChat, showPlain, openHistory, mentionsIn, mentionOf, droppedImages, createClipboard, completerFor } =
+      await loadParts()
     const chat = await openChat({
       ...{ workspace, connect, colors, plain: isPlain, welcome: welcome(cwd, choice, workspace.yes, colors) },
       mentioned: (text) => mentionsIn(text).filter((path) => existsSync(resolve(cwd, path))),
       images: (paths) => readImages(cwd, paths),
     })
     if (flags.resume) chat.submit('/resume')
+    const clipboard = createClipboard(process.env, cwd)
     try {
       const history = openHistory(data.dir, cwd)
       const pasted = (text: string): string => droppedImages(text, workspace.cwd, (path) => existsSync(path)) ?? text
-      const left = isPlain
-        ? await showPlain(chat, output)
-        : await showChat({ chat, colors, history, complete: await completerFor(chat, sessions, cwd, workspace), pasted }, output)
+      const pasteImage = async (signal: AbortSignal): Promise<string> => `${mentionOf(await clipboard.image(signal))} `
+      const complete = await completerFor(chat, sessions, cwd, workspace)
+      const left = isPlain ? await showPlain(chat, output) : await showChat({ chat, colors, history, complete, pasted, pasteImage }, output)
       const ignored = await chat.ignored.changed().catch(() => [])
       if (ignored.length > 0) output.out(`\n${ignoredLine(ignored)}`)
       output.out(goodbye(left))
       return left.atOnce || left.isEnded ? EXIT.cancelled : EXIT.ok
     } finally {
+      clipboard.close()
       await chat.close()
     }
   } finally {

@@ -19,8 +19,8 @@ import { statusText } from './status.ts'
 import { hasGap, type Item } from './view.ts'
 
 /** @returns how the chat ended */
-export async function showChat(props: AppProps, output: Output): Promise<Ended> {
-  const { chat } = props
+export async function showChat({ pasteImage, ...shown }: AppProps, output: Output): Promise<Ended> {
+  const { chat } = shown
   let editing: Promise<unknown> | undefined
   // Ctrl-C in an editor is for the editor, although it reaches every process of the terminal.
   const interrupt = (): void => {
@@ -47,7 +47,11 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
     editing = undefined
     return edited
   }
-  const app = render(createElement(App, { ...props, full, edit }), {
+  const image = (): Promise<string | undefined> =>
+    pasteImage(closing.signal)
+      .catch(chat.complain)
+      .then((text) => text ?? undefined)
+  const app = render(createElement(App, { ...shown, full, edit, image }), {
     stdout,
     stdin: watched(notifier.input),
     exitOnCtrlC: false,
@@ -111,16 +115,19 @@ export interface AppProps {
   readonly complete: Completer
   /** Returns what is inserted for a paste. */
   readonly pasted: (text: string) => string
+  /** Returns the mention of the image in the clipboard. @throws UsageError */
+  readonly pasteImage: (signal: AbortSignal) => Promise<string>
 }
 
 type Suspend = ReturnType<typeof useApp>['suspendTerminal']
 
-interface ScreenProps extends AppProps {
+interface ScreenProps extends Omit<AppProps, 'pasteImage'> {
   readonly full: FullScreen
   readonly edit: (text: string, suspend: Suspend) => Promise<string | undefined>
+  readonly image: () => Promise<string | undefined>
 }
 
-export function App({ chat, colors, history, complete, pasted, full, edit }: ScreenProps): ReactNode {
+export function App({ chat, colors, history, complete, pasted, full, edit, image }: ScreenProps): ReactNode {
   const current = useSyncExternalStore(chat.subscribe, chat.state)
   const { panel } = current
   // What a panel covers is drawn when it is closed.
@@ -180,6 +187,7 @@ export function App({ chat, colors, history, complete, pasted, full, edit }: Scr
             onCycle={chat.cycleMode}
             onExpand={chat.expand}
             onEdit={(text) => edit(text, suspendTerminal)}
+            onImage={image}
             onClear={() => write(CLEAR)}
             onExit={chat.leave}
           />

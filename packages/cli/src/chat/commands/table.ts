@@ -29,6 +29,7 @@ export const KEYS: readonly Row[] = [
   ['Up, Down', 'earlier messages'],
   ['Ctrl-R', 'searches earlier messages'],
   ['Ctrl-G', 'edits the input in your own editor (VISUAL or EDITOR); so does Ctrl-X Ctrl-E'],
+  ['Ctrl-V', 'attaches the image in the clipboard; the terminal pastes text as usual'],
   ['Tab', 'completes a command or a path'],
   ['Shift-Tab', 'the next mode, from the next turn on'],
   [

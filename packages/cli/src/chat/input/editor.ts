@@ -69,6 +69,7 @@ function pressInText(state: EditorState, key: EditorKey, context: EditorContext)
       return state.last === 'chord' ? pressInText(state, { name: 'editor' }, context) : { state: EDITS['line-end'](state, context) }
     case 'clear':
     case 'expand':
+    case 'image':
       return { state, effect: { type: key.name } }
     case 'delete-or-exit':
       return isEmpty ? { state, effect: { type: 'exit' } } : { state: without(state, 0, 1) }
@@ -80,7 +81,7 @@ function pressInText(state: EditorState, key: EditorKey, context: EditorContext)
 /** Keys that only move or edit. */
 const EDITS: Readonly<
   Record<
-    Exclude<KeyName, 'enter' | 'tab' | 'escape' | 'interrupt' | 'clear' | 'expand' | 'editor' | 'delete-or-exit'>,
+    Exclude<KeyName, 'enter' | 'tab' | 'escape' | 'interrupt' | 'clear' | 'expand' | 'image' | 'editor' | 'delete-or-exit'>,
     (state: EditorState, context: EditorContext) => EditorState
   >
 > = {

@@ -40,6 +40,7 @@ export const KEY_TABLE = [
   { name: 'yank', keys: ['Ctrl-Y'], does: 'paste the last cut text' },
   { name: 'yank-pop', keys: ['Alt-Y'], does: 'after Ctrl-Y, paste the cut before that' },
   { name: 'undo', keys: ['Ctrl-_'], does: 'undo' },
+  { name: 'image', keys: ['Ctrl-V'], does: 'attach the image in the clipboard' },
   { name: 'expand', keys: ['Ctrl-O'], does: 'show a call in full' },
   { name: 'clear', keys: ['Ctrl-L'], does: 'clear the screen' },
 ] as const satisfies readonly KeyRow[]
