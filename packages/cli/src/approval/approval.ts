@@ -73,7 +73,9 @@ const INDENT = 4
 
 function diffPart(diff: string, target: string, whole: boolean, { colors, columns }: QuestionLook): Cut {
   const { lines, isCut, more } = cut(visible(diff.replace(/\n$/, '')).split('\n'), whole ? Infinity : MAX_LINES)
-  const room = columns() === undefined ? undefined : Math.max(20, Number(columns()) - INDENT)
+  // A terminal of unknown width has 0 columns.
+  const width = columns()
+  const room = width ? Math.max(20, width - INDENT) : undefined
   const isNamed = lines.some((line) => line === `+++ ${visible(target)}`)
   return { lines: diffLines(lines.join('\n'), { columns: room, colors, long: 'wrap', isNamed }), isCut, more }
 }

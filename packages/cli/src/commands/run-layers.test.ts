@@ -135,7 +135,7 @@ describe.skipIf(!hasTerminal || !hasLayers)('in a terminal', () => {
     const { code, stdout } = await inTerminal(here, model, [[ASKS, 'y\r']])
     expect([code, now(here)]).toEqual([0, ALL])
     expect(stdout).toMatch(
-      /\? bash \(write\) .*\n {2}It has run, but its changes are not kept yet: 1 file changed, 1 added, 1 deleted\.\n[\s\S]*-one\n +\+two\n[\s\S]* {4}command: sed -i /,
+      /\? bash \(write\) .*\n {2}It has run, but its changes are not kept yet: 1 file changed, 1 added, 1 deleted\.\n[\s\S]* 1 - one\n +1 \+ two\n[\s\S]* {4}command: sed -i /,
     )
     expect(stdout).toMatch(/✓ bash .* kept a\.txt, new\/b\.txt, old\.txt/)
     expect(await here.run(['undo'])).toMatchObject({ code: 0 })
@@ -173,6 +173,6 @@ describe.skipIf(!hasTerminal || !hasLayers)('in a terminal', () => {
     const { code, stdout } = await inTerminal(here, model, [[ASKS, 'y\r']], ['--yes', ...using(model)])
     expect([code, here.read('.git/hooks/post-commit')]).toEqual([0, 'x\n'])
     expect(stdout).toMatch(/Needs approval: it changes \.git\/hooks\/post-commit, .*\. Only you can approve it\.\n.*\[y\]es once, \[n\]o/)
-    expect(stdout).toMatch(/\+\+\+ b\/\.git\/hooks\/post-commit\n[\s\S]* {4}\+x\n/)
+    expect(stdout).toMatch(/ {4}\.git\/hooks\/post-commit \(new\)\n {4}1 \+ x\n/)
   })
 })

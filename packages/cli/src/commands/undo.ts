@@ -299,5 +299,5 @@ function diffText(files: readonly FileDiff[], { isTTY, columns }: { readonly isT
   const text = files.map((file) => file.text).join('')
   const colors = colorsFor({ isTTY: isTTY === true })
   if (text === '' || (isTTY !== true && !colors.isColorSupported)) return text
-  return `${diffLines(sanitize(text), { columns, colors, long: 'wrap' }).join('\n')}\n`
+  return `${diffLines(sanitize(text), { columns: columns || undefined, colors, long: 'wrap' }).join('\n')}\n`
 }
