@@ -35,7 +35,11 @@ export async function showPlain(chat: Chat, output: Output): Promise<Ended> {
 
   function look(): void {
     const state = chat.state()
-    print([...itemLines(state), ...newsOf(before, state, chat.subject)])
+    const from = before?.items.length ?? 0
+    // What begins comes after the message that begins it, and before what came of it.
+    const said = state.items.findIndex(({ kind }, at) => at >= from && kind !== 'user')
+    const middle = said === -1 ? state.items.length : said
+    print([...itemLines(state, from, middle), ...newsOf(before, state, chat.subject), ...itemLines(state, middle)])
     if (state.panel) {
       print(['This needs a screen that can be drawn on.'])
       state.panel.key({ name: 'escape' })
@@ -47,14 +51,13 @@ export async function showPlain(chat: Chat, output: Output): Promise<Ended> {
     prompt = next
   }
 
-  function itemLines({ items }: ChatState): readonly string[] {
-    const seen = before?.items.length ?? 0
-    return items.slice(seen).flatMap((item, at) => {
+  function itemLines({ items }: ChatState, from: number, to = items.length): readonly string[] {
+    return items.slice(from, to).flatMap((item, at) => {
       if (typed[0] !== undefined && typed[0] === typedIn(item)) {
         typed.shift()
         return []
       }
-      const gap = seen + at > 0 && hasGap(items[seen + at - 1], item)
+      const gap = from + at > 0 && hasGap(items[from + at - 1], item)
       return [...(gap ? [''] : []), ...linesOf(item)]
     })
   }

@@ -90,7 +90,7 @@ export function createCardPager(calls: () => readonly CallDetail[], colors: Colo
       const lines = linesFor(size.columns)
       top = Math.max(0, Math.min(top, lines.length - page))
       const last = Math.min(top + page, lines.length)
-      const foot = `${lines.length > page ? `lines ${top + 1}–${last} of ${lines.length} · ↑↓ PgUp PgDn scroll · ` : ''}← → other calls · l lists them · Esc close`
+      const foot = `${lines.length > page ? `lines ${top + 1}–${last} of ${lines.length} · ↑↓ PgUp PgDn scroll · ` : ''}← → l other calls · Esc close`
       return framed(`Call ${at + 1} of ${calls().length} · ${calls()[at]?.head ?? ''}`, lines.slice(top, top + page), foot, size, colors)
     },
   }

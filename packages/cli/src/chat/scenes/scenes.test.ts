@@ -26,6 +26,8 @@ const stable = (screen: string): string =>
     .replace(/in \d+\.\d s\b/g, 'in N s')
     .replace(/(?: · | {2})\d+(?:\.\d+)? m?s\b/g, '')
     .replace(/ (?:\d+ min )?\d+ s\b/g, '')
+    // A reply may be there before it is drawn that one is waited for.
+    .replace(/^Working\. Ctrl-C stops\.\n/gm, '')
     .trimEnd()}\n`
 
 /** The escape sequences that the chat itself writes: colors, moves, erasing, modes, the keyboard protocol and questions about it. */
