@@ -13,7 +13,7 @@ describe.skipIf(!hasTerminal)('in a terminal', () => {
     await using model = await scriptedModel([WRITE, say(['It is', ' written.'])])
     const { code, stdout } = await inTerminal(here, model, [[ASKS, 'y\r']])
     expect([code, here.has('a.txt')]).toEqual([0, true])
-    expect(stdout).toContain('? write_file (write) a.txt\n    --- /dev/null\n    +++ a.txt\n    @@ -0,0 +1,1 @@\n    +new\n')
+    expect(stdout).toContain('? write_file (write) a.txt\n    a.txt (new)\n    1 + new\n')
     expect(stdout).toMatch(
       /✓ write_file a\.txt [\s\S]*\nIt is written\.\n\nchanged {2}write_file a\.txt\nopenai-compatible\/scripted · on this machine/,
     )
