@@ -72,9 +72,17 @@ export const AGENT: readonly Mutation[] = [
     id: 'damage-keeps-the-backup',
     rule: 'store: a damaged store does not replace a good backup',
     file: 'packages/agent/src/store/backup.ts',
-    find: `running = copy(path, made)`,
+    find: `running = copy()`,
     replace: `running = import('node:fs').then((fs) => fs.copyFileSync(path, made))`,
     test: { file: 'packages/agent/src/store/loss.test.ts', name: 'a damaged store keeps the backup that it has' },
+  },
+  {
+    id: 'backup-keeps-the-process',
+    rule: 'store: a store that is closed waits for its backup',
+    file: 'packages/agent/src/store/backup.ts',
+    find: `worker?.ref()`,
+    replace: ``,
+    test: { file: 'packages/agent/src/store/loss.test.ts', name: 'keeps the process until it is done' },
   },
   {
     id: 'running-process-keeps-its-session',
