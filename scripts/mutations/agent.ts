@@ -77,14 +77,6 @@ export const AGENT: readonly Mutation[] = [
     test: { file: 'packages/agent/src/store/loss.test.ts', name: 'a damaged store keeps the backup that it has' },
   },
   {
-    id: 'backup-keeps-the-process',
-    rule: 'store: a store that is closed waits for its backup',
-    file: 'packages/agent/src/store/backup.ts',
-    find: `worker?.ref()`,
-    replace: ``,
-    test: { file: 'packages/agent/src/store/loss.test.ts', name: 'keeps the process until it is done' },
-  },
-  {
     id: 'running-process-keeps-its-session',
     rule: 'store: a running process keeps its session, however late it renews its claim',
     file: 'packages/agent/src/store/claim.ts',
