@@ -54,7 +54,11 @@ async function connect([program = '', ...args]: readonly string[], data: string)
   // Each call has other arguments: the same one again and again is a loop.
   return {
     call: (name) => request('tools/call', { name, arguments: { text: `text ${calls++}` } }),
-    close: () => child.stdin.end(),
+    close: () => {
+      child.stdin.end()
+      // Not every proxy ends with its input.
+      child.kill()
+    },
   }
 }
 
