@@ -64,8 +64,10 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
       const history = openHistory(data.dir, cwd)
       const pasted = (text: string): string => droppedImages(text, workspace.cwd, (path) => existsSync(path)) ?? text
       const pasteImage = async (signal: AbortSignal): Promise<string> => `${mentionOf(await clipboard.image(signal))} `
-      const complete = await completerFor(chat, sessions, cwd, workspace)
-      const left = isPlain ? await showPlain(chat, output) : await showChat({ chat, colors, history, complete, pasted, pasteImage }, output)
+      const complete = () => completerFor(chat, sessions, cwd, workspace)
+      const left = isPlain
+        ? await showPlain(chat, output)
+        : await showChat({ chat, colors, history, complete: await complete(), pasted, pasteImage }, output)
       const ignored = await chat.ignored.changed().catch(() => [])
       if (ignored.length > 0) output.out(`\n${ignoredLine(ignored)}`)
       output.out(goodbye(left))

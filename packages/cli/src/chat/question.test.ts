@@ -1,10 +1,10 @@
 /** Which keys answer a question: one key after a silence, or a choice made with the arrows. */
-import { EventEmitter } from 'node:events'
 import { render } from 'ink'
 import { createElement } from 'react'
 import { afterEach, expect, it, vi } from 'vitest'
 import { plain } from '../ui/colors.ts'
 import type { Chat } from './chat-types.ts'
+import { terminal } from './input/terminal.fixture.ts'
 import { QUIET } from './one-key.ts'
 import { QuestionView, SEEN } from './question.tsx'
 
@@ -15,16 +15,7 @@ const [DOWN, ENTER] = ['\x1b[B', '\r']
 async function answered(ago: number, shown: number, keys: readonly string[]): Promise<readonly string[]> {
   let time = 1_000_000
   vi.spyOn(Date, 'now').mockImplementation(() => time)
-  const pieces: string[] = []
-  const stdin = Object.assign(new EventEmitter(), {
-    ...{ isTTY: true, setRawMode: () => stdin, setEncoding: () => stdin, ref: () => stdin, unref: () => stdin },
-    read: (): string | null => pieces.shift() ?? null,
-  })
-  const write = (_text: string, done?: unknown): boolean => {
-    if (typeof done === 'function') done()
-    return true
-  }
-  const stdout = Object.assign(new EventEmitter(), { isTTY: true, columns: 60, rows: 20, write })
+  const { stdin, stdout, give } = terminal(60)
   const said: string[] = []
   const lastKey = { current: Date.now() + shown - ago }
   const chat = { answer: (text: string) => said.push(text), escape: () => false } as unknown as Chat
@@ -34,8 +25,8 @@ async function answered(ago: number, shown: number, keys: readonly string[]): Pr
   const app = render(
     createElement(QuestionView, { question: { line: LINE }, chat, colors: plain, isActive: true, isTyping: false, lastKey, onKey }),
     {
-      stdin: stdin as unknown as NodeJS.ReadStream,
-      stdout: stdout as unknown as NodeJS.WriteStream,
+      stdin,
+      stdout,
       exitOnCtrlC: false,
       interactive: true,
       patchConsole: false,
@@ -43,10 +34,7 @@ async function answered(ago: number, shown: number, keys: readonly string[]): Pr
   )
   await app.waitUntilRenderFlush()
   time += shown
-  for (const key of keys) {
-    pieces.push(key)
-    stdin.emit('readable')
-  }
+  for (const key of keys) give(key)
   app.unmount()
   return said
 }

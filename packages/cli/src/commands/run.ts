@@ -1,7 +1,7 @@
 /** `mulligan run`: runs one turn, from the flags to the exit code. */
 import { type Agent, type PromptImage, type RunOptions, SessionBusy, type TurnOutcome, UnknownSession } from '@mulligan/agent'
 import { type Ask, oneLine, UsageError } from '@mulligan/host/light'
-import { type ChoiceFlags, openWorkspace, readImages } from '@mulligan/host/parts'
+import { openWorkspace, readImages } from '@mulligan/host/parts'
 import { lookOf } from '../approval/approval.ts'
 import { endIgnored } from '../ignored.ts'
 import { mentionsIn, resourceNote, resourcesIn } from '../mentions.ts'
@@ -9,7 +9,7 @@ import { version, workingFolder } from '../paths.ts'
 import { askedInWords, catchUnhandled, tellNotice } from '../ports.ts'
 import { EXIT, exitCodeOf, type Interrupt, ownCodeIn, saveMemory, watchInterrupts } from '../process.ts'
 import { type Prompt, readPrompt } from '../prompt.ts'
-import { serverNamed } from '../remote/named.ts'
+import { type RemoteFlags, serverNamed } from '../remote/named.ts'
 import { chooseSession } from '../session.ts'
 import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
@@ -19,23 +19,13 @@ import type { Output } from '../ui/output.ts'
 import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '../ui/report.ts'
 import { resourceServers } from './mcp/status-text.ts'
 
-export interface RunFlags extends ChoiceFlags {
-  /** False with `--no-agents-md`. */
-  readonly agentsMd?: boolean
-  readonly cwd?: string
-  readonly session?: string
-  readonly last?: boolean
-  readonly yes?: boolean
-  /** Takes the session over even if another process is running a turn of it. */
-  readonly takeOver?: boolean
+export interface RunFlags extends Omit<RemoteFlags, 'resume'> {
   /** Parks the turn if a call needs approval and nobody can be asked. */
   readonly park?: boolean
   /** Goes on with the session's open turn, without a prompt. */
   readonly goesOn?: boolean
   /** The address of the server on which the turn runs; empty for this process. */
   readonly server?: string
-  readonly json?: boolean
-  readonly jsonStream?: boolean
 }
 
 /** @returns the exit code. @throws UsageError */

@@ -4,11 +4,13 @@ import type { ChoiceFlags } from '@mulligan/host/parts'
 
 /** The flags of `run` and `chat` that are known here; some of them can't be used with a server. */
 export interface RemoteFlags extends ChoiceFlags {
+  /** False with `--no-agents-md`. */
   readonly agentsMd?: boolean
   readonly cwd?: string
   readonly session?: string
   readonly last?: boolean
   readonly yes?: boolean
+  /** Takes the session over even if another process is running a turn of it. */
   readonly takeOver?: boolean
   readonly json?: boolean
   readonly jsonStream?: boolean

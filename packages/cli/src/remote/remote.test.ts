@@ -68,7 +68,7 @@ it('has the records of calls, and --yes allows what the server asks', async () =
   expect(there.here.has('a.txt')).toBe(true)
 })
 
-it('without a terminal a question is left to whoever can answer it, and the turn is gone on with', async () => {
+it('without a terminal a question waits for whoever can answer it, and the turn goes on after that', async () => {
   await using there = await far([WRITE, say('Not written.')])
   const asked = await there.run(['Write.'])
   expect([asked.code, asked.stderr]).toEqual([4, expect.stringContaining(`It waits for approval: ${there.server.url}/#/s/`)])

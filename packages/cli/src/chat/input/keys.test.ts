@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events'
 import fc from 'fast-check'
 import { render, useInput } from 'ink'
 import { createElement } from 'react'
@@ -7,29 +6,11 @@ import type { Completions } from './completion.ts'
 import { memoryHistory } from './history.ts'
 import { type EditorKey, KEY_TABLE, toKeys } from './keys.ts'
 import { Prompt } from './prompt.tsx'
-
-/** Creates a terminal that delivers bytes in the given pieces. */
-function terminal() {
-  const pieces: string[] = []
-  const stdin = Object.assign(new EventEmitter(), {
-    ...{ isTTY: true, setRawMode: () => stdin, setEncoding: () => stdin, ref: () => stdin, unref: () => stdin },
-    read: (): string | null => pieces.shift() ?? null,
-  })
-  const write = (_text: string, done?: unknown): boolean => {
-    if (typeof done === 'function') done()
-    return true
-  }
-  const stdout = Object.assign(new EventEmitter(), { isTTY: true, columns: 40, rows: 20, write })
-  const give = (...more: readonly string[]): void => {
-    pieces.push(...more)
-    stdin.emit('readable')
-  }
-  return { stdin: stdin as unknown as NodeJS.ReadStream, stdout: stdout as unknown as NodeJS.WriteStream, give }
-}
+import { terminal } from './terminal.fixture.ts'
 
 /** Returns what the prompt reports when it receives these pieces. */
 async function told(...pieces: readonly string[]): Promise<string[]> {
-  const { stdin, stdout, give } = terminal()
+  const { stdin, stdout, give } = terminal(40)
   const said: string[] = []
   const tell = (what: string) => () => void said.push(what)
   const app = render(
@@ -53,7 +34,7 @@ async function told(...pieces: readonly string[]): Promise<string[]> {
 
 /** Returns the editor keys for these bytes. */
 async function keysOf(bytes: string): Promise<EditorKey[]> {
-  const { stdin, stdout, give } = terminal()
+  const { stdin, stdout, give } = terminal(40)
   const keys: EditorKey[] = []
   const Probe = (): null => {
     useInput((input, key) => void keys.push(...toKeys(input, key)))
@@ -71,7 +52,7 @@ const edit = async (bytes: string): Promise<string | undefined> => (await told('
 
 describe('completions beside the keys', () => {
   test('the next key stops the search; a late answer changes nothing; what is completed is told', async () => {
-    const { stdin, stdout, give } = terminal()
+    const { stdin, stdout, give } = terminal(40)
     const asked: { readonly text: string; readonly signal: AbortSignal; readonly answer: (found: Completions | undefined) => void }[] = []
     const texts: string[] = []
     const app = render(
