@@ -3,10 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { UsageError } from '@mulligan/host/light'
+import { type Env, UsageError } from '@mulligan/host/light'
 import { resolveProgram, startProgram } from '@mulligan/sandbox'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** Bytes of an image that are read. Larger ones are refused later, with their size. */
 const MAX_BYTES = 32 * 1024 * 1024

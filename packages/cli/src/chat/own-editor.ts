@@ -3,13 +3,11 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { oneLine, UsageError } from '@mulligan/host/light'
+import { type Env, oneLine, UsageError } from '@mulligan/host/light'
 import { safePath, startProgram } from '@mulligan/sandbox'
 
 /** Bytes of a text that is taken back. */
 const MAX_BYTES = 1024 * 1024
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /**
  * Runs `VISUAL` or `EDITOR`, a command line of a shell as for git, with the path of a file that only the user can read.

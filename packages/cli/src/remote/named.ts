@@ -1,5 +1,6 @@
 /** Which server a command uses. Apart from the client, so that commands without one start fast. */
 
+import type { Env } from '@mulligan/host/light'
 import type { ChoiceFlags } from '@mulligan/host/parts'
 
 /** The flags of `run` and `chat` that are known here; some of them can't be used with a server. */
@@ -16,8 +17,6 @@ export interface RemoteFlags extends ChoiceFlags {
   readonly jsonStream?: boolean
   readonly resume?: boolean
 }
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** Returns the address of the server to use; undefined to work in this process. An empty flag overrides the variable. */
 export function serverNamed(flag: string | undefined, env: Env): string | undefined {

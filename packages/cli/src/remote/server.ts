@@ -1,11 +1,9 @@
 /** The server that `--server` or `MULLIGAN_SERVER` names: its address, its token, its sessions, and what went wrong with it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { oneLine, UsageError } from '@mulligan/host/light'
+import { type Env, oneLine, UsageError } from '@mulligan/host/light'
 import { type Client, createClient, ServerError, type Session } from '@mulligan/server/client'
 import { openDataDir, version } from '../paths.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 export interface Remote {
   readonly url: string

@@ -1,4 +1,5 @@
 /** Terminal colors by theme, for text, code and diffs. */
+import type { Env } from '@mulligan/host/light'
 import picocolors from 'picocolors'
 
 export const THEMES = ['auto', 'dark', 'light', 'terminal', 'none'] as const
@@ -77,8 +78,6 @@ const COLORS: Readonly<Record<Theme, Colors>> = {
     isSideColored: false,
   },
 }
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** Whether to use color. `NO_COLOR` takes precedence, then `FORCE_COLOR` (0 means no), then whether it is a terminal. */
 function wantsColor(env: Env, isTerminal: boolean): boolean {
