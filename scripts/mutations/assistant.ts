@@ -131,14 +131,6 @@ export const ASSISTANT: readonly Mutation[] = [
     test: { file: src('common/secrets.test.ts'), name: 'with a keychain, the secret is there' },
   },
   {
-    id: 'login-state',
-    rule: 'assistant: a redirect with another state is not taken for the login',
-    file: src('google/login.ts'),
-    find: `pathname !== '/' || !isSame(given.get('state') ?? '', state)`,
-    replace: `pathname !== '/'`,
-    test: { file: src('google/login.test.ts'), name: 'takes no redirect with another state' },
-  },
-  {
     id: 'acp-cancelled-is-no',
     rule: 'acp: a question that the editor cancels allows nothing',
     file: 'packages/acp/src/permissions.ts',

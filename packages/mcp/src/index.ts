@@ -8,6 +8,7 @@ import type { HttpServeOptions, ServedOverHttp } from './serve/http.ts'
 import type { ServedTools, ServeOptions } from './serve/serve.ts'
 
 export { serverEnv } from './environment.ts'
+export { type Callback, openCallback } from './oauth/callback.ts'
 export type { CredentialStore, Credentials, Login } from './oauth/credentials.ts'
 export { NO_CREDENTIALS } from './oauth/credentials.ts'
 export { LoginNeeded } from './oauth/errors.ts'

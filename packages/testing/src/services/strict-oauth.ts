@@ -39,8 +39,11 @@ export interface GoogleLoginFile {
 export interface StrictOAuth extends Service, TokenIssuer {
   /** Addresses in the form of `google-auth-library`. */
   readonly endpoints: { readonly oauth2AuthBaseUrl: string; readonly oauth2TokenUrl: string; readonly oauth2RevokeUrl: string }
-  /** Agrees to the login at this address as a person in a browser would, or declines it. Returns the page that is shown then. */
-  readonly consent: (url: string, options?: { readonly decline?: boolean }) => Promise<string>
+  /**
+   * Agrees to the login at this address as a person in a browser would, or declines it. Returns the page that is shown then; `elsewhere`,
+   * on another machine, the address that the browser can't reach.
+   */
+  readonly consent: (url: string, options?: { readonly decline?: boolean; readonly elsewhere?: boolean }) => Promise<string>
 }
 
 const SCOPES = ['drive.readonly', 'gmail.readonly', 'gmail.compose', 'calendar.events'].map(
@@ -130,7 +133,7 @@ export function authorization(options: Omit<StrictOAuthOptions, 'fault'> = {}) {
     return undefined
   }
 
-  async function consent(url: string, { decline = false } = {}): Promise<string> {
+  async function consent(url: string, { decline = false, elsewhere = false } = {}): Promise<string> {
     const asked = new URL(url).searchParams
     const redirect = new URL(asked.get('redirect_uri') ?? '')
     if (redirect.hostname !== '127.0.0.1' || asked.get('client_id') !== clientId || asked.get('code_challenge_method') !== 'S256')
@@ -141,7 +144,7 @@ export function authorization(options: Omit<StrictOAuthOptions, 'fault'> = {}) {
       state: asked.get('state') ?? '',
       ...(decline ? { error: 'access_denied' } : { code }),
     }).toString()
-    return (await fetch(redirect)).text()
+    return elsewhere ? redirect.href : (await fetch(redirect)).text()
   }
 
   function serviceAccount(): Readonly<Record<string, string>> {

@@ -22,7 +22,7 @@ const shown = ({ child }: Running): Promise<string> => {
   return new Promise((resolve) =>
     child.stderr.on('data', (chunk) => {
       text += String(chunk)
-      const [, address] = /^(http\S+)\n/m.exec(text) ?? []
+      const [, address] = /^ *(http\S+)\n/m.exec(text) ?? []
       if (address !== undefined) resolve(address)
     }),
   )
@@ -49,6 +49,16 @@ it('logs in to Google, shows it, and logs out', async () => {
     revoked: true,
   })
   expect((await here.run(['auth', 'logout', 'google'], { env })).code).toBe(1)
+})
+
+it('takes an address that was pasted, by a person whose browser is elsewhere', async () => {
+  using here = withClient()
+  const args = ['auth', 'google', '--client', 'client.json', '--no-browser', '--no-keychain', '--json']
+  const running = here.start(args, { env: { GOOGLE_API_URL: server.url }, stdin: { open: true } })
+  const address = await server.consent(await shown(running), { elsewhere: true })
+  running.child.stdin.write(`${address.replace(/state=\w/, 'state=')}\n${address}\n`)
+  const { code, stderr } = await running.ended
+  expect([code, stderr]).toEqual([0, expect.stringContaining('That is not the address.')])
 })
 
 it.each<[string, readonly string[], RegExp]>([

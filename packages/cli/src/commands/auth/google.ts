@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs'
 import type { OAuthClient, SecretPlace } from '@mulligan/assistant'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { googleLoginFile } from '@mulligan/host/parts'
+import { openCallback } from '@mulligan/mcp'
 import { fromHome, openDataDir } from '../../paths.ts'
-import { EXIT } from '../../process.ts'
-import { openBrowser } from '../../ui/open-browser.ts'
+import { EXIT, watchInterrupts } from '../../process.ts'
+import { browserLogin } from '../../ui/browser-login.ts'
 import type { Output } from '../../ui/output.ts'
 import { print } from '../../ui/text.ts'
 import { assistant } from './assistant.ts'
@@ -17,8 +18,8 @@ export interface GoogleFlags {
   readonly json?: boolean
 }
 
-/** Minutes until a login that nobody completes ends. */
-const MINUTES = 10
+/** Milliseconds until a login that nobody completes ends. */
+const PATIENCE = 10 * 60_000
 
 const GUIDE = [
   'Mulligan uses an OAuth client of your own, so that nobody else is between you and Google. Once:',
@@ -34,31 +35,27 @@ export async function googleCommand({ client: file, browser = true, keychain = t
   const stored = googleLoginFile(process.env)
   const client = file === undefined ? await readLogin(stored).catch(() => undefined) : clientIn(file)
   if (!client) throw new UsageError('there is no OAuth client', GUIDE)
-  const stop = new AbortController()
+  const interrupt = watchInterrupts(() => undefined)
+  using person = browserLogin(browser, output)
+  await using callback = await openCallback(0)
   let place: SecretPlace
-  const timer = setTimeout(() => stop.abort(), MINUTES * 60_000)
-  const onSignal = (): void => stop.abort()
-  process.once('SIGINT', onSignal)
   try {
     const login = await loginToGoogle({
       keychain,
       client: { clientId: client.clientId, clientSecret: client.clientSecret },
       file: stored,
-      signal: stop.signal,
+      callback,
+      signal: AbortSignal.any([interrupt.signal, AbortSignal.timeout(PATIENCE)]),
       endpoints: googlePlaces({ env: process.env, google: stored }).endpoints,
-      show: (url) => {
-        output.err(`Agree in the browser:\n${url}\n`)
-        if (browser) openBrowser(new URL(url))
-      },
+      show: (url) => person.show(new URL(url), callback.pasted),
     })
     place = login.place
   } catch (error) {
     if (!(error instanceof LoginFailed)) throw error
     output.err(`${oneLine(error.message, 400)}\n`)
-    return stop.signal.aborted ? EXIT.cancelled : EXIT.failed
+    return interrupt.signal.aborted ? EXIT.cancelled : EXIT.failed
   } finally {
-    clearTimeout(timer)
-    process.off('SIGINT', onSignal)
+    interrupt.dispose()
   }
   const names = GOOGLE_SCOPES.map((scope) => scope.split('/').at(-1))
   print(output, json, { service: 'google', scopes: names, file: stored, place }, [

@@ -1,12 +1,11 @@
 /** `mulligan mcp login` and `logout`: tokens for MCP servers that are reached by HTTP. */
-import { createInterface } from 'node:readline'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { credentialStore, readSettings } from '@mulligan/host/parts'
 import { expanded, logIn, logOut, type OAuthSettings } from '@mulligan/mcp'
 import { workingFolder } from '../../paths.ts'
 import { EXIT, watchInterrupts } from '../../process.ts'
 import { settled } from '../../trust.ts'
-import { openBrowser } from '../../ui/open-browser.ts'
+import { browserLogin } from '../../ui/browser-login.ts'
 import type { Output } from '../../ui/output.ts'
 import { type FolderFlags, print } from '../../ui/text.ts'
 
@@ -22,19 +21,12 @@ const PATIENCE = 10 * 60_000
 export async function loginCommand(name: string, { browser = true, scope, ...flags }: LoginFlags, output: Output): Promise<number> {
   const { url, oauth } = await serverCalled(name, flags, output)
   const interrupt = watchInterrupts(() => undefined)
-  const lines = createInterface({ input: process.stdin })
+  using person = browserLogin(browser, output)
   try {
     const { issuer, ...granted } = await logIn({
       ...{ url, ...oauth, ...(scope !== undefined && { scope }), store: credentialStore(process.env) },
       signal: AbortSignal.any([interrupt.signal, AbortSignal.timeout(PATIENCE)]),
-      open(address, paste) {
-        const isOpened = browser && openBrowser(address)
-        output.err(`${isOpened ? 'The browser shows the login. If it does not, open' : 'Open'} this address:\n\n  ${address.href}\n\n`)
-        output.err('Waiting. If the browser is on another machine, paste the address here that it was sent to in the end.\n')
-        lines.on('line', (line) => {
-          if (line.trim() !== '' && !paste(line)) output.err('That is not the address. It begins with http://127.0.0.1.\n')
-        })
-      },
+      open: person.show,
     })
     const rights = granted.scope === undefined ? '' : ` (${granted.scope})`
     print(output, flags.json, { url, issuer, ...granted }, [`Logged in to ${oneLine(name, 80)} by ${oneLine(issuer + rights, 300)}.`])
@@ -47,7 +39,6 @@ export async function loginCommand(name: string, { browser = true, scope, ...fla
     output.err(`mulligan: you are not logged in to ${oneLine(name, 80)}: ${oneLine(why, 600)}\n`)
     return EXIT.failed
   } finally {
-    lines.close()
     interrupt.dispose()
   }
 }
