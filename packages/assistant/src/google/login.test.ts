@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type StrictOAuth, strictGoogle, strictOAuth } from '@mulligan/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openCallback } from '../../../mcp/src/oauth/callback.ts'
 import { caller } from '../call.fixture.ts'
 import { googleCredentials, googleSource } from './credentials.ts'
 import { googleTools } from './index.ts'
@@ -23,9 +22,20 @@ afterEach(async () => {
   await server.close()
 })
 
-async function logIn(browser: (url: string) => unknown, signal: AbortSignal = new AbortController().signal) {
-  await using callback = await openCallback(0)
-  return await loginToGoogle({ client, file, callback, signal, endpoints: server.endpoints, show: (url) => void browser(url) })
+/** @param agree what the person does with the address */
+async function logIn(
+  agree: (url: string) => void = () => undefined,
+  options: { readonly decline?: boolean; readonly signal?: AbortSignal } = {},
+) {
+  const { decline = false, signal = new AbortController().signal } = options
+  const answered = Promise.withResolvers<URLSearchParams>()
+  const callback = { redirectUrl: 'http://127.0.0.1:9/callback', answer: () => answered.promise }
+  const show = (url: string): void => {
+    agree(url)
+    if (!signal.aborted)
+      void server.consent(url, { decline, elsewhere: true }).then((address) => answered.resolve(new URL(address).searchParams))
+  }
+  return await loginToGoogle({ client, file, callback, signal, endpoints: server.endpoints, show })
 }
 
 /** Reads a file of Drive with the stored login. */
@@ -38,9 +48,7 @@ async function read(env: Record<string, string> = {}) {
 
 describe('a login', () => {
   it('is stored for its owner alone, and used from then on', async () => {
-    const pages: Promise<string>[] = []
-    await logIn((url) => pages.push(server.consent(url)))
-    expect(await pages[0]).toContain('Done. You can close this window.')
+    await logIn()
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(googleSource({ file, env: {} })).toEqual({ kind: 'login', file })
     expect(await read()).toContain('Ship it.')
@@ -48,10 +56,7 @@ describe('a login', () => {
 
   it('asks for the least', async () => {
     const asked: URL[] = []
-    await logIn((url) => {
-      asked.push(new URL(url))
-      return server.consent(url)
-    })
+    await logIn((url) => asked.push(new URL(url)))
     const scopes = asked[0]?.searchParams
       .get('scope')
       ?.split(' ')
@@ -60,22 +65,22 @@ describe('a login', () => {
   })
 
   it('that is declined, or stopped, stores nothing', async () => {
-    await expect(logIn((url) => server.consent(url, { decline: true }))).rejects.toThrow(/declined \(access_denied\)/)
+    await expect(logIn(() => undefined, { decline: true })).rejects.toThrow(/declined \(access_denied\)/)
     const stop = new AbortController()
-    await expect(logIn(() => stop.abort(), stop.signal)).rejects.toThrow(/stopped/)
+    await expect(logIn(() => stop.abort(), { signal: stop.signal })).rejects.toThrow(/stopped/)
     expect(googleSource({ file, env: {} })).toBeUndefined()
   })
 
   it('with a client that Google does not know says so', async () => {
     server.close()
     server = await strictOAuth({ clientSecret: 'another' })
-    await expect(logIn((url) => server.consent(url))).rejects.toThrow(/did not accept the login: invalid_client/)
+    await expect(logIn()).rejects.toThrow(/did not accept the login: invalid_client/)
   })
 })
 
 describe('afterwards', () => {
   it('a revoked login is told with the command, and no secret', async () => {
-    await logIn((url) => server.consent(url))
+    await logIn()
     server.revokeAll()
     const text = await read()
     expect(text).toMatch(
@@ -132,13 +137,13 @@ describe('afterwards', () => {
   })
 
   it('a log-out revokes and removes it', async () => {
-    await logIn((url) => server.consent(url))
+    await logIn()
     expect(await logoutOfGoogle(file, server.endpoints)).toBe(true)
     expect([server.valid.size, googleSource({ file, env: {} })]).toEqual([0, undefined])
   })
 
   it('a log-out without a network removes it, and says that Google was not told', async () => {
-    await logIn((url) => server.consent(url))
+    await logIn()
     await server.close()
     expect(readFileSync(file, 'utf8')).toContain('refresh-')
     expect([await logoutOfGoogle(file, server.endpoints), googleSource({ file, env: {} })]).toEqual([false, undefined])
