@@ -89,8 +89,8 @@ export const CHAT: readonly Mutation[] = [
     id: 'chat-one-key-quiet',
     rule: 'a key typed as the question appears is not an answer',
     file: chat('one-key.ts'),
-    find: `quiet >= QUIET && `,
-    replace: ``,
+    find: `quiet >= QUIET ? choiceNamed`,
+    replace: `true ? choiceNamed`,
     test: { file: chat('one-key.test.ts'), name: 'after 0 ms' },
   },
   {

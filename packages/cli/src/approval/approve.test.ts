@@ -30,13 +30,22 @@ describe('an answer', () => {
     ['n', { answer: 'no' }],
     ['n, too risky', { answer: 'no', reason: 'too risky' }],
     ['no not that file', { answer: 'no', reason: 'not that file' }],
+    ['1', { answer: 'once' }],
+    [' 2 ', { answer: 'session' }],
+    ['2 files are enough', undefined],
+    ['9', undefined],
     ['', undefined],
     ['yes but', undefined],
     ['maybe', undefined],
     ['constructor', undefined],
   ])('%j', (line, decision) => expect(answerOf(line, ALL)).toEqual(decision))
 
-  it('that is not offered is none', () => expect(answerOf('s', ['once', 'no'])).toBeUndefined())
+  it('that is not offered is none', () => {
+    expect(answerOf('s', ['once', 'no'])).toBeUndefined()
+    expect(answerOf('3', ['once', 'no'])).toBeUndefined()
+  })
+
+  it('counts the choices that are offered', () => expect(answerOf('2', ['once', 'no'])).toEqual({ answer: 'no' }))
 })
 
 describe('a question', () => {

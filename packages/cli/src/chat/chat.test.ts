@@ -476,7 +476,9 @@ describe('a chat', () => {
     chat.chat.submit('ask')
     await chat.until(({ question }) => question !== undefined)
     chat.chat.answer('no\x1b[31m red')
-    expect(await chat.until('So be it.')).toContain('? Really?\n  | > y\n  | ✓ changed  write_file\n  1  a\n  | b\n> no red\n')
+    expect(await chat.until('So be it.')).toContain(
+      '? Really?\n  | > y\n  | ✓ changed  write_file\n  1  a\n  | b\n  [1], or your own answer: no red\n',
+    )
   })
 
   it('Ctrl-C ends the wait for a server that does not answer; the model stays', async () => {

@@ -1,20 +1,28 @@
 import { expect, it } from 'vitest'
-import { inOneKey, isOneKeyAnswer, keysIn, QUIET, withChosen } from './one-key.ts'
+import { choiceNamed, inOneKey, keysIn, oneKeyAnswer, QUIET, withChosen } from './one-key.ts'
 
 const LINE = '  [y]es once, [s]ession, [n]o and why: '
 
 it.each([
-  ['y', LINE, QUIET, true],
-  ['n', LINE, QUIET, true],
-  ['1', '  [1], [2], [n]othing: ', QUIET, true],
-  ['y', LINE, 0, false],
-  ['y', LINE, QUIET - 1, false],
-  ['a', LINE, QUIET, false],
-  ['N', LINE, QUIET, false],
-  ['yes', LINE, QUIET, false],
-  ['y', '> ', QUIET, false],
-  ['y', 'Is it [y]ellow? ', QUIET, false],
-] as const)('%j at %j after %i ms: %s', (key, line, quiet, is) => expect(isOneKeyAnswer(key, line, quiet)).toBe(is))
+  ['y', LINE, QUIET, 'y'],
+  ['n', LINE, QUIET, 'n'],
+  ['1', '  [1], [2], [n]othing: ', QUIET, '1'],
+  ['y', `Please answer${LINE.slice(1)}`, QUIET, 'y'],
+  ['y', LINE, 0, undefined],
+  ['y', LINE, QUIET - 1, undefined],
+  ['1', LINE, QUIET - 1, undefined],
+  ['a', LINE, QUIET, undefined],
+  ['N', LINE, QUIET, undefined],
+  ['yes', LINE, QUIET, undefined],
+  ['y', '> ', QUIET, undefined],
+  ['1', '> ', QUIET, undefined],
+  ['y', 'Is it [y]ellow? ', QUIET, undefined],
+] as const)('%j at %j after %i ms answers %s', (key, line, quiet, answer) => expect(oneKeyAnswer(key, line, quiet)).toBe(answer))
+
+it('takes the number of a choice for its letter, unless the choices are numbers', () => {
+  expect(['1', '2', '3', '4', '0', '12', ''].map((text) => choiceNamed(text, LINE))).toEqual(['y', 's', 'n', ...Array(4)])
+  expect(['2', '3'].map((text) => choiceNamed(text, '  [1], [2], [n]othing: '))).toEqual(['2', undefined])
+})
 
 it('names the key that begins a reason', () => {
   expect(inOneKey(LINE)).toBe('  [y]es once, [s]ession, [n]o, [N]o and why: ')

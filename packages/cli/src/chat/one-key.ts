@@ -4,7 +4,7 @@
 export const QUIET = 500
 
 /** A line of choices: `  [y]es once, [s]ession, [n]o and why: `. */
-const CHOICES = /^ {2}\[\w\].*: $/
+const CHOICES = /^(?: {2}|Please answer )\[\w\].*: $/
 
 const WITH_REASON = '[n]o and why'
 
@@ -15,8 +15,19 @@ export const inOneKey = (line: string): string => (CHOICES.test(line) ? line.rep
 export const keysIn = (line: string): readonly string[] =>
   CHOICES.test(line) ? [...line.matchAll(/\[([a-z\d])\]/g)].map(([, key = '']) => key) : []
 
-/** @param quiet milliseconds since the last key */
-export const isOneKeyAnswer = (key: string, line: string, quiet: number): boolean => quiet >= QUIET && keysIn(line).includes(key)
+/** Returns the choice that a text names: its key, or the number of its place if the keys are letters. */
+export function choiceNamed(text: string, line: string): string | undefined {
+  const keys = keysIn(line)
+  if (keys.includes(text)) return text
+  return /^[1-9]$/.test(text) && !keys.includes('1') ? keys[Number(text) - 1] : undefined
+}
+
+/**
+ * Returns the choice that a key makes at once, if any.
+ * @param quiet milliseconds since the last key
+ */
+export const oneKeyAnswer = (key: string, line: string, quiet: number): string | undefined =>
+  quiet >= QUIET ? choiceNamed(key, line) : undefined
 
 /** Marks the choice of a key in a line of choices, so that it is visible without colors too. */
 export const withChosen = (line: string, key: string | undefined, paint: (text: string) => string): string =>

@@ -45,6 +45,11 @@ const LONG = 2 * QUIET
 it.each<[ago: number, shown: number, keys: string[], answers: string[]]>([
   [LONG, 0, ['y'], ['y']],
   [0, 0, ['y'], []],
+  // As in other agents, with Enter or without. Just as the question appears, both may be meant for the message that is being typed.
+  [LONG, 0, ['2'], ['s']],
+  [LONG, 0, ['4', ENTER], ['4']],
+  [0, 0, ['2'], []],
+  [0, 0, ['3', ENTER], ['n']],
   [LONG, SEEN, [DOWN, ENTER], ['y']],
   [LONG, SEEN, [DOWN, DOWN, DOWN, ENTER], ['n']],
   // Up and Enter may be meant for an earlier message, just as the question appears.

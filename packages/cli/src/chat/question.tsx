@@ -8,7 +8,7 @@ import type { EditorKey } from './input/keys.ts'
 import { Prompt } from './input/prompt.tsx'
 import { Lines, type Look } from './items.tsx'
 import { hanging } from './markdown/wrap.ts'
-import { inOneKey, isOneKeyAnswer, keysIn, QUIET, withChosen } from './one-key.ts'
+import { choiceNamed, inOneKey, keysIn, oneKeyAnswer, QUIET, withChosen } from './one-key.ts'
 
 export interface QuestionProps {
   readonly question: Question
@@ -58,9 +58,10 @@ export function QuestionView({ question, chat, colors, isActive, isTyping, lastK
       redraw()
       return true
     }
-    const answer = key.name === 'text' ? key.text : key.name === 'enter' && at !== undefined ? keys[at] : undefined
+    const named = key.name === 'text' ? key.text : key.name === 'enter' && at !== undefined ? keys[at] : undefined
     const isMeant = key.name === 'enter' && chosen.current?.isSeen === true
-    if (answer === undefined || !(isMeant || isOneKeyAnswer(answer, line, quiet))) return false
+    const answer = named === undefined || isMeant ? named : oneKeyAnswer(named, line, quiet)
+    if (answer === undefined) return false
     chat.answer(answer)
     return true
   }
@@ -78,7 +79,7 @@ export function QuestionView({ question, chat, colors, isActive, isTyping, lastK
           complete={NO_COMPLETION}
           onKey={onKey}
           onEmptyKey={onEmptyKey}
-          onSubmit={chat.answer}
+          onSubmit={(text) => chat.answer(choiceNamed(text, line) ?? text)}
           onInterrupt={chat.interrupt}
           onExpand={chat.expand}
           onExit={chat.interrupt}

@@ -50,11 +50,17 @@ export async function isConfirmed(ask: Ask, question: string, signal: AbortSigna
 /** Prefixes the model's text with a bar, so that no line looks like program output or the user's answer. */
 const barred = (text: string): string => visible(text).replaceAll('\n', '\n  | ')
 
+/** Returns the last line of a question. Where a number can only mean an option, the numbers are choices. */
+function answerLine(options: readonly string[]): string {
+  if (options.length === 0 || options.some((option) => /^\d/.test(option))) return '> '
+  return `  ${options.map((_, at) => `[${at + 1}]`).join(', ')}, or your own answer: `
+}
+
 /** Asks the user the model's questions. */
 export const answerInWords =
   (ask: Ask): AskUser =>
   async ({ question, options = [] }, signal) => {
-    const lines = ['', `? ${barred(question)}`, ...options.map((option, at) => `  ${at + 1}  ${barred(option)}`), '> ']
+    const lines = ['', `? ${barred(question)}`, ...options.map((option, at) => `  ${at + 1}  ${barred(option)}`), answerLine(options)]
     const line = await ask(lines.join('\n'), signal)
     if (line === undefined) return { declined: signal.aborted ? 'timeout' : 'closed' }
     return { answer: line }

@@ -36,7 +36,10 @@ export const KEYS: readonly Row[] = [
     'Esc',
     'closes the list of completions; during a turn, takes back the last waiting message or stops the turn; twice, clears the input or, if it is empty, begins /rewind',
   ],
-  ['y s a n', 'answer a question at once, if nothing was typed for half a second; N begins a reason. Or choose with the arrows and Enter'],
+  [
+    'y s a n, 1 2 3',
+    'answer a question at once, if nothing was typed for half a second; N begins a reason. Or choose with the arrows and Enter',
+  ],
   ['Ctrl-O', 'shows a call in full, also earlier ones: input, repairs, output; Esc closes it'],
   ['Ctrl-C', 'stops the current turn; when idle, clears the input, then quits'],
   ['Ctrl-D', 'quits if the input is empty'],

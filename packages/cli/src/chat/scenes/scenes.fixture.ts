@@ -198,12 +198,11 @@ const APPROVALS: Story = {
       name: 'question-of-the-model',
       act: async (screen) => {
         await send(screen, 'ask me')
-        await screen.until(/2 {2}the second[\s\S]*\n>\s*\n/)
+        await screen.until(/2 {2}the second[\s\S]*own answer:\n/)
       },
       once: ['Which one do you want?', 'the second'],
       after: async (screen) => {
         await answer(screen, '2')
-        await screen.keys('Enter')
         await screen.until(isIdle)
       },
     },
