@@ -12,6 +12,7 @@ const HEAVY = /node_modules\/(?:zod|kysely|@ai-sdk|ai|commander)\/|packages\/(?:
 describe('what is loaded', () => {
   it.each([
     ['--version', /^0\.\d+\.\d+\n$/, HEAVY],
+    ['-v', /^0\.\d+\.\d+\n$/, HEAVY],
     ['--help', /Usage: mulligan/, /node_modules\/(?:zod|kysely|@ai-sdk|ai)\/|packages\/(?:core|agent|tools|testing)\//],
   ])('%s loads only what it needs', async (flag, says, heavy) => {
     using here = place()
@@ -97,6 +98,10 @@ describe('usage errors', () => {
     ['a session of that id', ['resume', '2026'], /there is no session 2026/],
     ['the latest session, as elsewhere', ['continue'], /there is no session in .* yet/],
     ['the list of sessions without a terminal', ['chat', '-r'], /the chat needs a terminal/],
+    ['the same without a command', ['-r'], /the chat needs a terminal/],
+    ['a flag for print, as elsewhere', ['-p', 'hi there'], /no model was named/],
+    ['the permissions of another agent', ['hi there', '--yolo'], /unknown option '--yolo'\nDid you mean --yes\?/],
+    ['the output of another agent', ['run', 'hi', '--output-format', 'json'], /Did you mean --json or --json-stream\?/],
     ['a longer command with a typo', ['comletion'], /unknown command "comletion"; did you mean completion\?/],
     ['an unknown subcommand', ['tools', 'lst'], /unknown command 'lst'\nDid you mean list\?/],
     ['help for no command', ['help', 'tolls'], /unknown command "tolls"\nmulligan --help lists/],

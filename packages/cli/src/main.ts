@@ -42,7 +42,7 @@ function writeAtOnce(stream: 1 | 2, text: string): void {
 export async function main(argv: readonly string[], output: Output): Promise<number> {
   try {
     absoluteDataDir()
-    if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    if (argv.length === 1 && /^(?:--version|-[vV])$/.test(argv[0] ?? '')) {
       output.out(`${version()}\n`)
       return EXIT.ok
     }

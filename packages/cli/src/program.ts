@@ -39,11 +39,28 @@ function withLast(argv: readonly string[]): readonly string[] {
   const [first = ''] = argv
   if (COMMANDS.includes(first) && first !== 'run' && first !== 'chat') return argv
   const end = argv.indexOf('--')
-  return argv.map((arg, at) => (end === -1 || at < end ? (AS_ELSEWHERE[arg] ?? arg) : arg))
+  return argv.flatMap((arg, at) => (end === -1 || at < end ? (AS_ELSEWHERE[arg] ?? arg) : arg))
 }
 
-/** Flags as other terminal agents call them. */
-const AS_ELSEWHERE: Readonly<Record<string, string>> = { '-c': '--last', '--continue': '--last', '-r': '--resume' }
+/** Flags as other terminal agents call them. A run prints its answer anyway. */
+const AS_ELSEWHERE: Readonly<Record<string, string | readonly string[]>> = {
+  '-c': '--last',
+  '--continue': '--last',
+  '-r': '--resume',
+  '-p': [],
+  '--print': [],
+}
+
+/** Flags of other terminal agents that have no equal here, and what comes close. */
+const NEAR: Readonly<Record<string, string>> = {
+  '--dangerously-skip-permissions': '--yes',
+  '--yolo': '--yes',
+  '--full-auto': '--mode auto',
+  '--permission-mode': '--mode',
+  '--output-format': '--json or --json-stream',
+  '--format': '--json or --json-stream',
+  '--max-turns': '--max-requests',
+}
 
 /**
  * Treats a first argument that is not a command as the prompt, or as a typo if it is close to a command. Without a prompt, opens a chat.
@@ -65,7 +82,7 @@ async function withCommand(argv: readonly string[]): Promise<readonly string[]> 
       .sort(([, one], [, other]) => one - other)[0]?.[0]
     if (meant) throw new UsageError(`unknown command "${first}"; did you mean ${meant}?`, `To send it as a prompt: mulligan run ${first}`)
   }
-  return [opensChat(argv) ? 'chat' : 'run', ...argv]
+  return [opensChat(argv) || argv.includes('--resume') ? 'chat' : 'run', ...argv]
 }
 
 /** `help run` is `run --help`. */
@@ -131,9 +148,10 @@ function usageError({ message, code }: CommanderError, args: readonly string[], 
       'more than one prompt',
       `Put it in quotes, as in mulligan "why does npm test fail?". A command comes first. ${help}`,
     )
+  const near = code === 'commander.unknownOption' && NEAR[/'(--[\w-]+)/.exec(what)?.[1] ?? '']
   const isOfCommand = code === 'commander.unknownOption' && command === 'sandbox run' && !args.includes('--')
   const hints = [
-    ...suggestion.map((line) => line.replace(/^\((.*)\)$/, '$1')),
+    ...(near ? [`Did you mean ${near}?`] : suggestion.map((line) => line.replace(/^\((.*)\)$/, '$1'))),
     ...(isOfCommand ? ['Put the command after --, as in mulligan sandbox run -- ls -l.'] : []),
   ]
   return new UsageError(what, [...hints, help].join(' '))
