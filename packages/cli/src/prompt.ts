@@ -2,7 +2,7 @@
 import { fstatSync } from 'node:fs'
 import { UsageError } from '@mulligan/host/light'
 
-const HINT = 'mulligan "why does npm test fail?"   or   some-command | mulligan "what went wrong?"'
+export const PROMPT_HINT = 'mulligan "why does npm test fail?"   or   some-command | mulligan "what went wrong?"'
 
 export interface PromptSource {
   readonly isTerminal: boolean
@@ -24,7 +24,7 @@ export interface Prompt {
  */
 export async function readPrompt(given: string | undefined, resumes: boolean, stdin: PromptSource = STDIN): Promise<Prompt> {
   if (given !== undefined && given !== '-') {
-    if (given.trim() === '') throw new UsageError('the prompt is empty', HINT)
+    if (given.trim() === '') throw new UsageError('the prompt is empty', PROMPT_HINT)
     if (stdin.isTerminal) return { text: given }
     const piped = await stdin.readIfAny()
     if (piped === undefined)
@@ -34,11 +34,11 @@ export async function readPrompt(given: string | undefined, resumes: boolean, st
   }
   if (given === undefined && stdin.isTerminal) {
     if (resumes) return { text: '' }
-    throw new UsageError('there is no prompt', HINT)
+    throw new UsageError('there is no prompt', PROMPT_HINT)
   }
   const text = resumes && given === undefined ? ((await stdin.readIfAny()) ?? '') : await stdin.read()
   checkText(text)
-  if (text.trim() === '' && !(resumes && given === undefined)) throw new UsageError('the prompt on stdin is empty', HINT)
+  if (text.trim() === '' && !(resumes && given === undefined)) throw new UsageError('the prompt on stdin is empty', PROMPT_HINT)
   return { text: text.trim() }
 }
 

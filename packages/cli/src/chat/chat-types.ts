@@ -1,5 +1,5 @@
 /** Types of the chat, its store for React, and its questions to the user. */
-import type { AgentEvent } from '@mulligan/agent'
+import type { AgentEvent, PromptImage } from '@mulligan/agent'
 import { type Ask, sanitize } from '@mulligan/host/light'
 import type { Choice, NamedImages, Workspace } from '@mulligan/host/parts'
 import type { Colors } from '../ui/colors.ts'
@@ -20,8 +20,10 @@ export interface ChatOptions {
   readonly welcome: readonly string[]
   /** Returns the existing paths that a text mentions. */
   readonly mentioned: (text: string) => readonly string[]
-  /** Reads the images among paths. */
-  readonly images: (paths: readonly string[]) => NamedImages
+  /** Reads the images among paths. `attached` is how many the message has besides. */
+  readonly images: (paths: readonly string[], attached: number) => NamedImages
+  /** Images that the first message gets. Default: none. */
+  readonly attached?: readonly PromptImage[]
 }
 
 /** What the workspace uses to report to the chat and ask questions. */

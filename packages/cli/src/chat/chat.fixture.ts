@@ -1,5 +1,6 @@
 /** Runs a chat in this process with a real workspace, store and model over HTTP. What it shows is available as text. */
 import { realpathSync } from 'node:fs'
+import type { PromptImage } from '@mulligan/agent'
 import { type ChoiceFlags, openWorkspace, readImages, type Workspace } from '@mulligan/host/parts'
 import type { ScriptedModel } from '@mulligan/testing'
 import type { CliFixture } from '../../test/cli.fixture.ts'
@@ -26,6 +27,7 @@ export interface Talk extends AsyncDisposable {
 export interface TalkOptions extends ChoiceFlags {
   readonly session?: string
   readonly yes?: boolean
+  readonly attached?: readonly PromptImage[]
   /** Replaces the workspace's changes to ignored files. */
   readonly ignored?: Workspace['ignored']
 }
@@ -33,7 +35,7 @@ export interface TalkOptions extends ChoiceFlags {
 export async function talk(
   here: CliFixture,
   model: Pick<ScriptedModel, 'url'>,
-  { session, yes = false, ignored, ...flags }: TalkOptions = {},
+  { session, yes = false, ignored, attached = [], ...flags }: TalkOptions = {},
 ): Promise<Talk> {
   const cwd = realpathSync(here.dir)
   // Commands shared with the shell look there.
@@ -46,7 +48,8 @@ export async function talk(
   })
   const chat = await openChat({
     ...{ workspace: ignored ? { ...workspace, ignored } : workspace, connect, colors: plain, welcome: ['Welcome'], mentioned: mentionsIn },
-    images: (paths) => readImages(cwd, paths),
+    images: (paths, count) => readImages(cwd, paths, count),
+    attached,
   })
   const text = (): string => chat.state().items.map(itemText).join('\n')
 

@@ -4,9 +4,10 @@
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { AgentEvent } from '@mulligan/agent'
+import type { AgentEvent, PromptImage } from '@mulligan/agent'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { type Choice, type Notice, openWorkspace, readImages } from '@mulligan/host/parts'
+import { attachedImages, checkTakesImages } from '../attached.ts'
 import type { RunFlags } from '../commands/run.ts'
 import { ignoredLine } from '../ignored.ts'
 import { fromHome, version, workingFolder } from '../paths.ts'
@@ -34,6 +35,7 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
   const server = serverNamed(flags.server, process.env)
   if (server !== undefined) return (await import('../remote/chat.ts')).chatOnServer(server, flags, output)
   const cwd = workingFolder(flags.cwd)
+  const attached = attachedImages(flags.image)
   const colors = colorsFor(process.stdout)
   const person = process.stderr.isTTY === true ? askInTerminal(() => endProcess(EXIT.cancelled)) : undefined
   const { ports, connect } = chatPorts(colors, output.err)
@@ -48,15 +50,23 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
     })
     const { choice, sessions, data } = workspace
     const { settings } = choice
+    checkTakesImages(choice.configured.model, attached)
     const isPlain =
       flags.plain === true || settings.plain.value === 'on' || (settings.plain.value === 'auto' && process.env['TERM'] === 'dumb')
     setTheme(isPlain ? 'none' : themeFor(settings.theme.value, process.env))
     const { openChat, showChat, showPlain, openHistory, mentionsIn, mentionOf, droppedImages, createClipboard, completerFor } =
       await loadParts()
     const chat = await openChat({
-      ...{ workspace, connect, colors, plain: isPlain, welcome: welcome(cwd, choice, workspace.yes, colors) },
+      ...{
+        workspace,
+        connect,
+        colors,
+        plain: isPlain,
+        attached,
+        welcome: [...welcome(cwd, choice, workspace.yes, colors), ...attachedLine(attached, colors)],
+      },
       mentioned: (text) => mentionsIn(text).filter((path) => existsSync(resolve(cwd, path))),
-      images: (paths) => readImages(cwd, paths),
+      images: (paths, count) => readImages(cwd, paths, count),
     })
     if (flags.resume) chat.submit('/resume')
     const clipboard = createClipboard(process.env, cwd)
@@ -113,6 +123,9 @@ function welcome(cwd: string, { configured, named, settings }: Choice, yes: bool
     dim('/help lists the commands'),
   ]
 }
+
+const attachedLine = (images: readonly PromptImage[], { dim }: Colors): readonly string[] =>
+  images.length === 0 ? [] : [dim(`With your next message: ${oneLine(images.map(({ name }) => name).join(', '), 300)}`)]
 
 const sandboxText = (backend: string | undefined): string =>
   backend === 'none' ? 'commands run without a sandbox' : 'the first command opens the sandbox'

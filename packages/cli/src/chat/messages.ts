@@ -12,11 +12,14 @@ type Built = Required<Pick<RunOptions, 'prompt' | 'mentions' | 'images' | 'attac
 export function createMessages(options: ChatOptions, servers: Workspace['servers'], tell: (text: string) => void) {
   /** Commands that the user ran in their own shell since the last message. */
   let ownRuns: readonly OwnRun[] = []
+  let waiting = options.attached ?? []
 
   function imagesIn(mentions: readonly string[]): Built['images'] {
-    const { images, problems } = options.images(mentions)
+    const attached = waiting
+    const { images, problems } = options.images(mentions, attached.length)
+    waiting = []
     for (const problem of problems) tell(problem)
-    return images
+    return [...attached, ...images]
   }
 
   const resources = (text: string) => resourcesIn(text, resourceServers(servers()))

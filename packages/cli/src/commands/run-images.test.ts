@@ -57,4 +57,29 @@ describe('an image', () => {
     await model[Symbol.asyncDispose]()
     here[Symbol.dispose]()
   })
+
+  it('is attached by --image, several times, and beside those that the message names', async () => {
+    const { here, model, run } = await scene([say('Pixels.')], SEES)
+    const shot = join(here.dir, 'shot.txt')
+    expect(await run(here, '-i', shot, '--image', shot, 'What is in these and @shot.txt?')).toMatchObject({ code: 0, stdout: 'Pixels.\n' })
+    expect(imagesIn(model.requests[0] as RecordedRequest)).toEqual([['user', 3]])
+    await model[Symbol.asyncDispose]()
+    here[Symbol.dispose]()
+  })
+
+  it.each<[string, string[], readonly string[], RegExp]>([
+    ['missing', ['-i', 'gone.png', 'What?'], SEES, /gone\.png can't be attached: there is no such file[\s\S]*PNG, JPEG/],
+    ['for a model without vision', ['-i', 'SHOT', 'What?'], ['completion', 'tools'], /ollama\/eyes takes no images[\s\S]*--model/],
+    ['without a prompt', ['run', '--last', '-i', 'SHOT'], SEES, /an image needs a prompt/],
+    ['on a server', ['run', '--server', 'http://127.0.0.1:1', '-i', 'SHOT', 'What?'], SEES, /--image can't be used with a server/],
+  ])('that is attached %s ends the command before anything is sent', async (_, args, capabilities, message) => {
+    const { here, model, run } = await scene([say('Hi.'), say('Hm.')], capabilities)
+    await run(here, 'hello')
+    const { length } = model.requests
+    const given = args.map((arg) => (arg === 'SHOT' ? join(here.dir, 'shot.txt') : arg))
+    expect(await run(here, ...given)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) })
+    expect(model.requests).toHaveLength(length)
+    await model[Symbol.asyncDispose]()
+    here[Symbol.dispose]()
+  })
 })

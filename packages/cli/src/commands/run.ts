@@ -3,12 +3,13 @@ import { type Agent, type PromptImage, type RunOptions, SessionBusy, type TurnOu
 import { type Ask, oneLine, UsageError } from '@mulligan/host/light'
 import { openWorkspace, readImages } from '@mulligan/host/parts'
 import { lookOf } from '../approval/approval.ts'
+import { attachedImages, checkTakesImages } from '../attached.ts'
 import { endIgnored } from '../ignored.ts'
 import { mentionsIn, resourceNote, resourcesIn } from '../mentions.ts'
 import { version, workingFolder } from '../paths.ts'
 import { askedInWords, catchUnhandled, tellNotice } from '../ports.ts'
 import { EXIT, exitCodeOf, type Interrupt, ownCodeIn, saveMemory, watchInterrupts } from '../process.ts'
-import { type Prompt, readPrompt } from '../prompt.ts'
+import { PROMPT_HINT, type Prompt, readPrompt } from '../prompt.ts'
 import { type RemoteFlags, serverNamed } from '../remote/named.ts'
 import { chooseSession } from '../session.ts'
 import { trustInWords } from '../trust.ts'
@@ -33,6 +34,7 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
   const server = flags.goesOn ? undefined : serverNamed(flags.server, process.env)
   if (server !== undefined) return (await import('../remote/run.ts')).runOnServer(server, promptArgument, flags, output)
   const cwd = workingFolder(flags.cwd)
+  const attached = attachedImages(flags.image)
   const colors = colorsFor(process.stderr)
   let interrupt: Interrupt | undefined
   let reporter: Reporter | undefined
@@ -57,7 +59,9 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
       aroundOwnCode: ownCodeIn(cwd),
     })
     const { session, choice, tools, servers } = workspace
+    checkTakesImages(choice.configured.model, attached)
     const prompt = flags.goesOn ? NO_PROMPT : await readPrompt(promptArgument, session !== undefined)
+    if (prompt.text === '' && attached.length > 0) throw new UsageError('an image needs a prompt', PROMPT_HINT)
     if (prompt.warning) output.err(`${prompt.warning}\n`)
     interrupt = watchInterrupts(() => isForPrograms(flags) || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
     reporter = reporterOf(flags, output, () =>
@@ -73,9 +77,9 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
       }),
     )
     const imagesIn = (mentions: readonly string[]): readonly PromptImage[] => {
-      const { images, problems } = readImages(cwd, mentions)
+      const { images, problems } = readImages(cwd, mentions, attached.length)
       for (const problem of problems) output.err(`${oneLine(problem, 400)}\n`)
-      return images
+      return [...attached, ...images]
     }
     const signal = AbortSignal.any([interrupt.signal, output.closed])
     const how = { signal, takeOver: flags.takeOver === true }

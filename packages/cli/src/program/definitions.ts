@@ -6,6 +6,9 @@ const flag = (flags: string, says: string): Option => new Option(flags, says)
 
 const arg = (name: string, says?: string, otherwise?: string): Argument => new Argument(name, says).default(otherwise)
 
+/** Collects the values of a flag that can be repeated. */
+const several = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]
+
 const CWD = flag('--cwd <dir>', 'the folder to work in')
 const JSON_FLAG = flag('--json', 'print JSON to stdout')
 const IN_FOLDER: readonly Option[] = [CWD, JSON_FLAG]
@@ -51,6 +54,7 @@ const PARK = flag('--park', 'if a call needs approval and nobody can be asked, w
 const SERVER = flag('--server <url>', 'run on this server, with the token in MULLIGAN_TOKEN (MULLIGAN_SERVER)')
 const SESSION = flag('--session <id>', 'continue this session')
 const LAST_SESSION = flag('--last', 'continue the latest session in this folder; also -c, --continue').conflicts('session')
+const IMAGE = flag('-i, --image <file>', 'attach an image to the prompt; can be repeated').argParser(several)
 const PLAIN = flag('--plain', 'print plain lines, for screen readers and simple terminals')
 const RESUME = flag('--resume', 'choose the session to continue from a list; also -r').conflicts(['session', 'last'])
 
@@ -92,9 +96,6 @@ function age(text: string): number {
   return Number(number) * (MILLISECONDS[unit] as number)
 }
 
-/** Collects the values of a flag that can be repeated. */
-const several = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]
-
 /** The hidden command that the scripts of `mulligan completion` call. */
 export const HIDDEN = '__complete'
 
@@ -108,13 +109,14 @@ export const DEFINITIONS: readonly Definition[] = [
     PROMPT,
     ...TURN_FLAGS,
     ...TURN_JSON,
+    IMAGE,
     SERVER,
     PARK,
     SESSION,
     TAKE_OVER,
     LAST_SESSION,
   ],
-  ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, SERVER, SESSION, LAST_SESSION, RESUME, PLAIN],
+  ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, IMAGE, SERVER, SESSION, LAST_SESSION, RESUME, PLAIN],
   [
     'init',
     'set up a model, notes, Google, mail and Slack',
@@ -220,6 +222,7 @@ export const DEFINITIONS: readonly Definition[] = [
     TAKE_OVER,
     ...TURN_FLAGS,
     ...TURN_JSON,
+    IMAGE,
   ],
   [
     'sessions branch',

@@ -16,6 +16,8 @@ export interface RemoteFlags extends ChoiceFlags {
   readonly json?: boolean
   readonly jsonStream?: boolean
   readonly resume?: boolean
+  /** Paths of images that are attached to the prompt. */
+  readonly image?: readonly string[]
 }
 
 /** Returns the address of the server to use; undefined to work in this process. An empty flag overrides the variable. */

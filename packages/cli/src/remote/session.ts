@@ -24,6 +24,7 @@ const OF_SESSION = [
 /** @throws UsageError */
 export function checkFlags(flags: RemoteFlags): void {
   const refused = NOT_REMOTE.find(([key]) => flags[key] !== undefined && (key !== 'agentsMd' || flags[key] === false))
+  if (flags.image) throw new UsageError("--image can't be used with a server", 'Run the turn on this machine: --server ""')
   if (refused) throw new UsageError(`${refused[1]} can't be used with a server`, 'Set it in the configuration of the server.')
   const isKnown = flags.session !== undefined || flags.last === true
   const chosen = OF_SESSION.find(([key]) => isKnown && flags[key] !== undefined)

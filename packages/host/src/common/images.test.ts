@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { MAX_IMAGE_BYTES, readImages } from './images.ts'
+import { MAX_IMAGE_BYTES, readAttached, readImages } from './images.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'images-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -43,8 +43,31 @@ describe('images that a message names', () => {
     ])
   })
 
+  it('that are attached besides count towards the number', () => {
+    expect(readImages(dir, ['png', 'png'], 9)).toEqual({ images: [expect.anything()], problems: [expect.stringContaining('10 images')] })
+  })
+
   it.skipIf(process.platform === 'win32')('a FIFO is not waited for', () => {
     execFileSync('mkfifo', [join(dir, 'pipe.png')])
     expect(readImages(dir, ['pipe.png', '/dev/zero'])).toEqual({ images: [], problems: [] })
   })
+})
+
+describe('attached images', () => {
+  it('are sent with the names that they were given', () =>
+    expect(readAttached(dir, ['png', './jpeg']).map(({ name, mediaType }) => [name, mediaType])).toEqual([
+      ['png', 'image/png'],
+      ['./jpeg', 'image/jpeg'],
+    ]))
+
+  it.each([
+    ['missing.png', "missing.png can't be attached: there is no such file"],
+    ['.', ". can't be attached: it is not a file but a folder"],
+    [file('prose.png', 'no image'), "prose.png can't be attached: it does not contain an image that models take"],
+    [file('huge.png', Buffer.concat([PNG, Buffer.alloc(MAX_IMAGE_BYTES)])), /^huge\.png can't be attached: it is larger than 3\.5 MB/],
+    ['a\x1b[2Jb', /^a ?\S*b can't be attached: there is no such file$/],
+  ])('%j: %s', (path, message) => expect(() => readAttached(dir, ['png', path])).toThrow(message))
+
+  it('are ten at most', () =>
+    expect(() => readAttached(dir, Array(11).fill('png'))).toThrow('11 images are attached; a message takes 10 images'))
 })
