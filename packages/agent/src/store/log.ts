@@ -156,8 +156,8 @@ export interface Entries {
   readonly steps: readonly JournalRow[]
 }
 
-/** Parses rows into entries, in order of arrival. If there are several versions of a message or call, the latest counts. */
-export function entriesOf(sessionId: string, rows: readonly LogRow[], kinds: readonly Kind[]): Entries {
+/** Collects the entries of rows, in order of arrival. If there are several versions of a message or call, the latest counts. */
+export function createEntries(sessionId: string, kinds: readonly Kind[]) {
   const messages = new Map<string, StoredMessage>()
   const calls = new Map<string, CallRecord>()
   const events = new Map<number, AgentEvent>()
@@ -178,11 +178,20 @@ export function entriesOf(sessionId: string, rows: readonly LogRow[], kinds: rea
     },
     step: ([, name = '', value = '']) => steps.set(name, { name, value }),
   }
-  for (const { turn_id: turnId, body } of rows)
-    for (const line of body.replaceAll(TURN, turnId).split('\n')) {
-      const kind = kinds.find((one) => line.startsWith(`${one}\t`))
-      if (kind) readers[kind](line.split('\t'), turnId)
-    }
+  function add(rows: readonly LogRow[]): void {
+    for (const { turn_id: turnId, body } of rows)
+      for (const line of body.replaceAll(TURN, turnId).split('\n')) {
+        const kind = kinds.find((one) => line.startsWith(`${one}\t`))
+        if (kind) readers[kind](line.split('\t'), turnId)
+      }
+  }
+  return { add, messages, calls, events, steps }
+}
+
+/** Parses rows into entries. */
+export function entriesOf(sessionId: string, rows: readonly LogRow[], kinds: readonly Kind[]): Entries {
+  const { add, messages, calls, events, steps } = createEntries(sessionId, kinds)
+  add(rows)
   return { messages, calls, events: [...events.values()], steps: [...steps.values()] }
 }
 

@@ -7,12 +7,12 @@ import { currentCompaction, isRewind } from '../rewound.ts'
 import { storedApprovals } from './approvals.ts'
 import { type ClaimWrites, claimOf, claimSession, LEASE, liveOwner, RENEW_EVERY } from './claim.ts'
 import type { Driver, SessionWrite, Value } from './driver.ts'
+import { createHistoryCache } from './history-cache.ts'
 import {
   callEntry,
   type Entries,
   entriesOf,
   eventEntry,
-  joinHistory,
   type Kind,
   type LogRow,
   messageEntry,
@@ -40,6 +40,7 @@ export function sqlStore(driver: Driver): Store {
   /** The number of the last log row of each session claimed here. */
   const lastRows = new Map<string, number>()
   const queue = createQueue(driver, fences, lastRows)
+  const histories = createHistoryCache(driver)
 
   async function read<Row>(sql: string, ...parameters: readonly Value[]): Promise<readonly Row[]> {
     await written()
@@ -121,6 +122,7 @@ export function sqlStore(driver: Driver): Store {
         await deleteSession(task.id)
       await driver.erase(id, deletionOf(id), new Map([[id, claimed.fence]]))
       for (const known of [fences, lastIds, lastRows]) known.delete(id)
+      histories.forget(id)
       return {}
     } finally {
       await claimed.release()
@@ -187,8 +189,8 @@ export function sqlStore(driver: Driver): Store {
     turns: (sessionId) => turnRows(`${TURNS} WHERE session_id = ? ORDER BY seq`, sessionId),
     resumableTurns: () => turnRows(`${TURNS} WHERE ${RESUMABLE}`),
     history: async (sessionId) => {
-      const { messages, calls } = await logOf(sessionId, ['message', 'call'])
-      return joinHistory([...messages.values()], calls)
+      await written()
+      return histories.history(sessionId)
     },
     saveMessage: async (sessionId, message) => {
       queue.add(messageEntry(sessionId, message))
