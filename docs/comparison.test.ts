@@ -12,7 +12,7 @@ const plain = (text: string): string => text.replaceAll('`', '').replaceAll('**'
 const ends = ({ driver }: Framework, id: string): boolean => driver.startsWith('mulligan') || id !== 'hang'
 
 describe.each([
-  ['As each documentation begins', DEFAULTS],
+  ['With default settings', DEFAULTS],
   ['With recommended settings', RECOMMENDED],
 ] as const)('%s', (heading, frameworks) => {
   const rows = tableUnder(page, heading).map((row) => row.map(plain))
