@@ -51,6 +51,22 @@ export const ASSISTANT: readonly Mutation[] = [
     test: google('whatever breaks, nothing is written twice'),
   },
   {
+    id: 'mail-sends-drafts-only',
+    rule: 'assistant: only a draft is sent, not a message of another folder',
+    file: src('mail/imap/mailbox.ts'),
+    find: `if (placeIn(id)?.path !== drafts) return undefined`,
+    replace: `if (drafts === '') return undefined`,
+    test: imap('a message that is not a draft is neither shown as one nor sent'),
+  },
+  {
+    id: 'mail-each-recipient',
+    rule: 'assistant: a rule about one recipient does not cover the others',
+    file: src('mail/tools.ts'),
+    find: `addressesIn([...to, ...cc]).map(({ address }) => address)`,
+    replace: `to.join(', ')`,
+    test: { file: src('mail/addresses.test.ts'), name: 'a rule about one address does not cover the others' },
+  },
+  {
     id: 'assistant-sends-what-was-seen',
     rule: 'assistant: a draft that was changed after it was shown is not sent',
     file: src('mail/tools.ts'),

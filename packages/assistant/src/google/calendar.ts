@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { beforehand, createOnce, markOf } from '../common/once.ts'
 import { READ } from '../common/remote-read.ts'
 import { asAdded, inMarkdown, link, oneLine, plural } from '../common/text.ts'
-import { addressesIn } from '../mail/addresses.ts'
+import { addresses, addressesIn } from '../mail/addresses.ts'
 import { type CallGoogle, Refused } from './client.ts'
 
 type Event = calendar_v3.Schema$Event
@@ -160,7 +160,7 @@ const input = z.object({
   start: z.string().describe('2026-11-24T10:00, or 2026-11-24 for the whole day'),
   end: z.string().optional().describe('default: one hour, or one day'),
   time_zone: z.string().optional().describe("such as Europe/Lisbon; default: the calendar's"),
-  attendees: z.array(z.string()).max(200).default([]).describe('addresses; they are invited'),
+  attendees: addresses.default([]).describe('addresses; they are invited'),
   location: z.string().max(1000).optional(),
   description: z.string().max(8000).optional(),
 })
@@ -186,7 +186,8 @@ function createCalendarEvent(call: CallGoogle): Tool {
       attendees: ['guests'],
       time_zone: ['timezone', 'timeZone'],
     },
-    target: ({ title, start }) => `${start} ${title}`,
+    // Each guest too, so that a rule about the event does not cover whom it is sent to.
+    target: ({ title, start, attendees }) => [`${start} ${title}`, ...addressesIn(attendees).map(({ address }) => address)],
     preview: (given) => asAdded('Google Calendar', eventText(given)),
     examples: [
       { outcome: 'ok', input: { title: 'Lunch', start: '2026-12-01T12:00' } },
@@ -203,7 +204,7 @@ function createCalendarEvent(call: CallGoogle): Tool {
 
   async function create(given: Input, ctx: ToolContext): Promise<ToolOk> {
     const { start, end } = spanOf(given)
-    const guests = await addressesIn(given.attendees, 'attendees')
+    const guests = addressesIn(given.attendees)
     const timeZone = await beforehand(zoneOf(given, ctx.signal))
     const point = (at: string): Event['start'] => (DATE.test(at) ? { date: at } : { dateTime: at, ...(timeZone && { timeZone }) })
     // Of the characters of base32hex: https://developers.google.com/workspace/calendar/api/v3/reference/events/insert
@@ -306,7 +307,13 @@ const eventText = ({ title, start, end, time_zone, attendees, location, descript
     title,
     `${start}${end === undefined ? '' : ` to ${end}`}${time_zone === undefined ? '' : ` (${time_zone})`}`,
     ...(location === undefined ? [] : [`at ${location}`]),
-    ...(attendees.length > 0 ? [`invites ${attendees.join(', ')}`] : []),
+    ...(attendees.length > 0
+      ? [
+          `invites ${addressesIn(attendees)
+            .map(({ text }) => text)
+            .join(', ')}`,
+        ]
+      : []),
     ...(description === undefined ? [] : ['', description]),
   ].join('\n')
 

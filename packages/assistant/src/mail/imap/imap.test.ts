@@ -272,6 +272,16 @@ describe.skipIf(!hasDovecot && !process.env['CI'])('mail by IMAP and SMTP', () =
     expect(out.taken).toMatchObject([{ to: ['ana@example.com', 'ben@example.com'] }])
   })
 
+  it('a message that is not a draft is neither shown as one nor sent, and stays where it is', async () => {
+    const { call, fresh, folder, out, tools } = await world({ messages: [PLAIN] })
+    const id = idIn((await fresh()('list_emails', {})).text)
+    expect(id).toMatch(/INBOX$/)
+    const send = tools.find(({ name }) => name === 'send_draft')
+    expect(await send?.preview?.({ id } as never)).toBeUndefined()
+    expect(statusOf(await call('send_draft', { id }))).toBe('retry')
+    expect([out.taken, (await folder('INBOX')).length]).toEqual([[], 1])
+  })
+
   it('another call does not send a draft that may have been sent', async () => {
     let cuts = 0
     const { call, out, fresh } = await world({ smtp: () => (cuts++ === 0 ? 'reset after' : undefined) })

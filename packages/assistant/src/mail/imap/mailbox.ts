@@ -7,7 +7,7 @@ import { oneLine } from '../../common/text.ts'
 import { type Answered, compose } from '../compose.ts'
 import type { Draft, Mailbox, MailPage } from '../mailbox.ts'
 import { type ImapOptions, loginOf, type MailLogin, sendBySmtp, withImap } from './connect.ts'
-import { foldersOf, idOf, openPlace, type Place } from './folders.ts'
+import { foldersOf, idOf, openPlace, type Place, placeIn } from './folders.ts'
 import { addressesText, mailOf, nameOf, PARTS, partsOf, snippetOf, summaryOf, textOf } from './message.ts'
 import { domainOf, outgoing, versionOf } from './outgoing.ts'
 import { searchesOf } from './query.ts'
@@ -177,6 +177,9 @@ async function search(client: ImapFlow, query: SearchObject): Promise<readonly n
 const markIn = (address: string, mark: string): string => `${mark}@${domainOf(address)}`
 
 async function draftAt(client: ImapFlow, id: string, access: { readonly readOnly: boolean }) {
+  const { drafts } = await foldersOf(client)
+  // Messages elsewhere are no drafts: sending one would send what others wrote, and remove it from its folder.
+  if (placeIn(id)?.path !== drafts) return undefined
   const place = await openPlace(client, id, access)
   if (!place) return undefined
   const query = { ...PARTS, size: true, source: { maxLength: MAX_MESSAGE } }
