@@ -3,6 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { LoginNeeded, TokenFailed } from '../oauth/errors.ts'
 import type { TokenSource } from '../oauth/token-source.ts'
 import { type Id, idKey, messageOf } from './messages.ts'
+import { reasonOf } from './reason.ts'
 import type { OpenServer } from './server.ts'
 
 export interface HttpOptions {
@@ -40,7 +41,7 @@ export function httpServer({ url, headers = {}, auth }: HttpOptions): OpenServer
         await started
         await transport.send(JSON.parse(line), { requestSignal: stream.signal })
       } catch (error) {
-        const why = reasonOf(error)
+        const why = reasonOf(error, transport.sessionId !== undefined)
         if (id !== undefined && !stream.signal.aborted)
           events.lost(id, why, error instanceof LoginNeeded || error instanceof TokenFailed || UNSENT.has(codeOf(error)))
         // The server has forgotten the session: a new one is opened.
@@ -68,14 +69,4 @@ export function httpServer({ url, headers = {}, auth }: HttpOptions): OpenServer
 const codeOf = (error: unknown): string => {
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } }
   return String(cause?.code ?? code)
-}
-
-/** Says why a connection failed, for the person. */
-export const reasonOf = (error: unknown): string => {
-  const { message, cause } = error as Error
-  const status = (error as { readonly status?: unknown }).status
-  if (status === 401 || status === 403)
-    return `it answered with HTTP ${status} (mulligan mcp login logs in to it, or a header has its key): ${message}`
-  if (typeof status === 'number') return `it answered with HTTP ${status}: ${message}`
-  return cause instanceof Error ? `${message} (${cause.message})` : message
 }
