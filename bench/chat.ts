@@ -81,7 +81,8 @@ function openTerminal(script: string, args: readonly string[], folder: string): 
 /** The status line is drawn together with the input. */
 const READY = 'mode ask · context'
 
-const opened =
+/** Measures the time until the input of the chat is there. @param folder the home of the user, and where it starts */
+export const opened =
   (script: string, folder: string, args: readonly string[]): Go =>
   async () => {
     const start = performance.now()
@@ -172,7 +173,7 @@ async function plant(folder: string, cwd: string): Promise<void> {
   await store.close()
 }
 
-const isPossible = (): boolean =>
+export const isPossible = (): boolean =>
   process.platform === 'linux' && /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '')
 
 export async function bench(): Promise<Table> {

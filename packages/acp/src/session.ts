@@ -72,7 +72,7 @@ export async function openSession(
     answer: questions(person),
     ...(aroundOwnCode && { aroundOwnCode: aroundOwnCode(cwd) }),
   })
-  const updates = createUpdates({ tools: workspace.tools, cwd: workspace.cwd, can: capabilities() })
+  const updates = createUpdates({ tools: () => workspace.tools, cwd: workspace.cwd, can: capabilities() })
   const { toolCalls } = updates
   onEvent = (event) => {
     for (const update of updates.of(event)) void send(update)
@@ -89,6 +89,8 @@ export async function openSession(
 
   async function announce(): Promise<void> {
     report = (notice) => void show(notice)
+    // New MCP servers are asked while the user types.
+    void workspace.ready()
     for (const notice of notices.splice(0)) await show(notice)
     const { commands } = await promptCommands(workspace.cwd, env)
     await send({

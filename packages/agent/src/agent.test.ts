@@ -224,6 +224,25 @@ describe.each(STORES)('the turn, in %s', (_, open) => {
     await server.close()
   })
 
+  it('the first request waits for tools that are still coming; the message is stored before', async () => {
+    const tools = Promise.withResolvers<readonly (typeof search)[]>()
+    const isAsked = Promise.withResolvers<void>()
+    const { server, agent, store, events } = await start([say('Done.')], 'openai', {
+      tools: () => {
+        isAsked.resolve()
+        return tools.promise
+      },
+    })
+    const running = agent.run({ prompt: 'go' })
+    await isAsked.promise
+    expect([server.requests.length, events.map(({ type }) => type)]).toEqual([0, ['session.created', 'turn.started']])
+    expect(await store.history(events[0]?.sessionId ?? '')).toMatchObject([{ text: 'go' }])
+    tools.resolve([search])
+    await running
+    expect(JSON.stringify((server.requests[0]?.body as { tools: unknown }).tools)).toContain('"search"')
+    await server.close()
+  })
+
   it('a model that repeats itself is cut off', async () => {
     const { server, agent } = await start([say([...Array(40)].map(() => 'The file is not here, so I look again. '.repeat(4)))])
     const outcome = await agent.run({ prompt: 'go' })

@@ -107,7 +107,10 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   const breakers = given.breakers ?? createBreakers()
   const tasks = given.tasks?.length ? createTasks({ ...given, breakers }, agentWith) : undefined
   const task = tasks ? [taskTool(given.tasks ?? [], turns, tasks.run, model.prices)] : []
-  const toolsNow = (): readonly Tool[] => [...(typeof given.tools === 'function' ? given.tools() : given.tools), ...task]
+  const toolsNow = async (signal: AbortSignal): Promise<readonly Tool[]> => [
+    ...(typeof given.tools === 'function' ? await given.tools(signal) : given.tools),
+    ...task,
+  ]
   if (model.model.specificationVersion !== 'v4')
     throw new TypeError(
       `${model.id} speaks version ${model.model.specificationVersion} of the AI SDK's provider contract; Mulligan needs v4 (AI SDK 7). Update its provider package.`,
@@ -197,7 +200,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       const history = await conversation(sessionId)
       const compaction = await store.compaction(sessionId)
       const effective = effectiveModel()
-      const prefix = createRequestPrefix({ ...given, tools: toolsNow(), model: effective, history })
+      const prefix = createRequestPrefix({ ...given, tools: await toolsNow(new AbortController().signal), model: effective, history })
       return openWindow({ model: effective, turnId: last.id, history, compaction, calibration, emit }, prefix).compact()
     })
   }
@@ -268,7 +271,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     for (const event of opening) await emit(event)
     return runTurn({
       ...given,
-      tools: toolsNow(),
+      tools: await toolsNow(signal),
       model: effectiveModel(),
       breakers,
       tainted: inherited,

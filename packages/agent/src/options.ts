@@ -39,7 +39,7 @@ export interface TaskAgent {
   readonly role: Role
   /** What it is for, for the model. */
   readonly description: string
-  /** Whether it has tools that change anything. Of such agents, one works at a time. */
+  /** Whether it has tools that change anything. Of such agents, one works at a time. Read at each task. */
   readonly changes: boolean
 }
 
@@ -51,8 +51,11 @@ export type Approve = (request: ApprovalRequest, signal: AbortSignal, given?: St
 
 export interface AgentOptions {
   readonly model: AgentModel
-  /** The tools; a function is called at the start of each turn. */
-  readonly tools: readonly Tool[] | (() => readonly Tool[])
+  /**
+   * The tools. A function is called at the start of each turn, and awaited before its first request; it must not reject.
+   * @param signal stops the turn: what is there then is enough
+   */
+  readonly tools: readonly Tool[] | ((signal: AbortSignal) => readonly Tool[] | Promise<readonly Tool[]>)
   readonly store: Store
   /** The workspace folder, given to the model and stored with the session. */
   readonly cwd: string

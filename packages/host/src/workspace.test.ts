@@ -1,6 +1,8 @@
 /** Two workspaces in one process at the same time do not affect each other. */
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -177,6 +179,28 @@ describe('opening', () => {
       await workspace.close()
     }
     expect(asked).toEqual([['mark.mjs'], ['mark.mjs']])
+  })
+
+  it('waits for no MCP server, and a turn can be stopped while it waits for a new one', async () => {
+    await using model = await scriptedModel([])
+    using here = place({ [OWN_CONFIG]: own(model) })
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const stop = new AbortController()
+    let isReady = false
+    const { workspace } = await open(here, {
+      mcpServers: { silent: { url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp` } },
+      onEvent: ({ type }) => {
+        if (type !== 'turn.started') return
+        void workspace.ready().then(() => (isReady = true))
+        setImmediate(() => stop.abort())
+      },
+    })
+    expect(workspace.servers()).toMatchObject([{ name: 'silent', state: 'starting' }])
+    const { status } = await workspace.run({ prompt: 'Go.', signal: stop.signal })
+    expect([status, isReady, model.requests]).toEqual(['cancelled', false, []])
+    await workspace.close()
+    silent.close()
   })
 
   it.each([

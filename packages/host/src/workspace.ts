@@ -17,6 +17,8 @@ import { type Wanted, withheldText } from './choice/trust-question.ts'
 import type { Ask } from './common/ask.ts'
 import type { Env } from './common/env.ts'
 import { UsageError } from './common/errors.ts'
+import { memoize } from './common/memoize.ts'
+import { orAborted } from './common/or-aborted.ts'
 import { type DataPaths, openDataDir } from './common/paths.ts'
 import { oneLine } from './common/sanitize.ts'
 import { type ConfiguredServer, limitsOf, type Settings } from './config/settings.ts'
@@ -85,8 +87,14 @@ export interface Workspace extends AsyncDisposable {
   readonly yes: boolean
   /** Settings, agent and model at the time of opening. */
   readonly choice: Choice
-  /** The tools as they are now: those of MCP servers may change between two turns. */
+  /** The tools as they are now: those of MCP servers may change between two turns, and those of new ones come with {@link ready}. */
   readonly tools: readonly Tool[]
+  /**
+   * Asks MCP servers that are not known yet for their tools. Resolves when each has listed them, has failed or has had its 3 seconds,
+   * which begin with the first call; never rejects. Before its first request, a turn waits for it.
+   * @param signal ends the wait
+   */
+  readonly ready: (signal?: AbortSignal) => Promise<void>
   /** Changes that commands made to files that git ignores: they are not in the workspace until they are kept. */
   readonly ignored: WorkspaceTools['ignored']
   /** The configured MCP servers, as they are now. */
@@ -170,14 +178,26 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
   const { skills, problems } = await projectSkills(cwd)
   const told = [...problems]
   projectInstructions(cwd, (problem) => told.push(problem))
-  for (const problem of [...leftOutTexts(openedTools), ...told.map(({ file, error }) => oneLine(`${file}: ${error}`, 400))])
-    say('left-out')(`Left out: ${problem}`)
+  const toldLeftOut = new Set<string>()
+  function tellLeftOut(problems: readonly string[] = leftOutTexts(openedTools)): void {
+    for (const problem of problems.filter((one) => !toldLeftOut.has(one))) say('left-out')(`Left out: ${problem}`)
+    for (const problem of problems) toldLeftOut.add(problem)
+  }
+  tellLeftOut([...leftOutTexts(openedTools), ...told.map(({ file, error }) => oneLine(`${file}: ${error}`, 400))])
+
+  let readied: Promise<void> | undefined
+  async function ready(signal?: AbortSignal): Promise<void> {
+    readied ??= openedTools.ready().then(() => tellLeftOut())
+    await (signal ? orAborted(readied, signal) : readied)
+  }
 
   // What a person has allowed for the session in answers from the store.
   const remembered = session === undefined ? [] : await sessionRules(store, session)
 
   function agent({ settings, named, agents, configured }: Choice = choice): Agent {
-    for (const warning of unknownTools([named], settings, openedTools.tools)) say('unknown-name')(warning)
+    const warn = memoize(() => {
+      for (const warning of unknownTools([named], settings, openedTools.tools)) say('unknown-name')(warning)
+    })
     const approval = openApproval({
       settings,
       cwd,
@@ -191,14 +211,18 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     })
     return createAgent({
       model: configured.model,
-      tools: () => openedTools.tools,
+      async tools(signal) {
+        await ready(signal)
+        if (!signal.aborted) warn()
+        return openedTools.tools
+      },
       store,
       cwd,
       role: roleOf(named, settings.off),
       ...(settings.lean && { lean: settings.lean.value }),
       ...(agentsMd && { instructions: () => projectInstructions(cwd) }),
       skills: () => skills,
-      tasks: taskAgents(agents, settings.off, openedTools.tools),
+      tasks: taskAgents(agents, settings.off, () => openedTools.tools),
       news: (id, history) => undoNews(createChangeLog({ dir: data.changes, root: cwd }), id, history),
       files: recordedFiles(createChangeLog({ dir: data.changes, root: cwd })),
       limits: limitsOf(settings),
@@ -225,7 +249,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     if (!options.store) await store.close()
   }
   return {
-    ...{ cwd, data, sessions: store, session: goesOn, yes, choice, agent, close },
+    ...{ cwd, data, sessions: store, session: goesOn, yes, choice, ready, agent, close },
     ...{ ignored: openedTools.ignored, servers: openedTools.servers, mcp: openedTools.mcp },
     get tools() {
       return openedTools.tools

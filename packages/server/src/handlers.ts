@@ -55,7 +55,7 @@ export function createHandlers({ store, runner, chat, env, version }: HandlerOpt
   }
 
   /** Opens a folder to read what is in it. */
-  async function inFolder<T>(cwd: string, read: (workspace: Awaited<ReturnType<typeof openWorkspace>>) => T): Promise<T> {
+  async function inFolder<T>(cwd: string, read: (workspace: Awaited<ReturnType<typeof openWorkspace>>) => T | Promise<T>): Promise<T> {
     await using workspace = await openWorkspace({
       cwd: folderOf(cwd),
       env,
@@ -63,7 +63,7 @@ export function createHandlers({ store, runner, chat, env, version }: HandlerOpt
       version,
       flags: { model: 'any', baseUrl: 'http://127.0.0.1:9/v1' },
     })
-    return read(workspace)
+    return await read(workspace)
   }
 
   return {
@@ -171,9 +171,10 @@ export function createHandlers({ store, runner, chat, env, version }: HandlerOpt
     }),
     'GET /api/reliability': async ({ query }) => ({ ...(await readReliability(store, query)) }),
     'GET /api/tools': ({ query: { cwd } }) =>
-      inFolder(cwd, ({ tools }) => ({
-        tools: tools.map(({ name, description, effect, inputSchema }) => ({ name, description, effect, inputSchema })),
-      })),
+      inFolder(cwd, async (workspace) => {
+        await workspace.ready()
+        return { tools: workspace.tools.map(({ name, description, effect, inputSchema }) => ({ name, description, effect, inputSchema })) }
+      }),
     'GET /api/agents': ({ query: { cwd } }) =>
       inFolder(cwd, ({ choice }) => ({ agents: choice.agents.map(({ name, description }) => ({ name, description })) })),
     'GET /api/models': async () => {

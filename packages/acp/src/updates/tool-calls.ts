@@ -9,7 +9,8 @@ import { diffContent } from './diff-content.ts'
 import { fenced, inputText } from './text.ts'
 
 export interface ToolCallsOptions {
-  readonly tools: readonly Tool[]
+  /** The tools as they are now. */
+  readonly tools: () => readonly Tool[]
   /** The folder that paths are relative to. */
   readonly cwd: string
 }
@@ -24,7 +25,7 @@ const MAX_PROGRESS = 4000
 const PLAN = 'todo'
 
 export function createToolCalls({ tools, cwd }: ToolCallsOptions) {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  const named = (name: string): Tool | undefined => tools().find((tool) => tool.name === name)
   const open = new Map<string, string>()
 
   function of(event: AgentEvent): readonly SessionUpdate[] {
@@ -48,7 +49,7 @@ export function createToolCalls({ tools, cwd }: ToolCallsOptions) {
     toolCallId: callId,
     name: tool,
     title: titleOf(tool, input),
-    kind: kindOf(byName.get(tool)),
+    kind: kindOf(named(tool)),
     status: 'pending' as const,
     rawInput: input,
     ...located(tool, input),
@@ -84,7 +85,7 @@ export function createToolCalls({ tools, cwd }: ToolCallsOptions) {
       toolCallId: callId,
       name: tool,
       title: `${agent === undefined ? '' : `${oneLine(agent, 40)}: `}${oneLine(tool, 64)} (${effect}) ${oneLine(visible(target), 300)}`,
-      kind: kindOf(byName.get(tool)),
+      kind: kindOf(named(tool)),
       status: 'pending',
       rawInput: input,
       content: [
@@ -107,13 +108,13 @@ export function createToolCalls({ tools, cwd }: ToolCallsOptions) {
   }
 
   function titleOf(name: string, input: unknown): string {
-    const tool = byName.get(name)
+    const tool = named(name)
     const about = quietly(() => tool?.subject?.(input as never)?.split('\n')[0] || targetsOf(tool, input).join(', ')) ?? ''
     return `${oneLine(name, 64)} ${oneLine(about, 200)}`.trim()
   }
 
   function located(name: string, input: unknown): { readonly locations?: ToolCallLocation[] } {
-    const tool = byName.get(name)
+    const tool = named(name)
     if (!tool?.readsWorkspace || !PLACED.has(kindOf(tool))) return {}
     const paths = (quietly(() => targetsOf(tool, input)) ?? []).filter((path) => path !== '' && !/[\n*?]/.test(path)).slice(0, 20)
     const { offset } = (input ?? {}) as { readonly offset?: unknown }

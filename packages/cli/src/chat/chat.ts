@@ -3,6 +3,7 @@ import { type Agent, type AgentEvent, SessionBusy, type Steer, type TurnOutcome 
 import { MODES, type Mode } from '@mulligan/core/executor'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
 import { type Choice, type ChoiceFlags, type McpPrompt, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
+import { readyFor } from '../commands/mcp/status-text.ts'
 import { ignoredLine } from '../ignored.ts'
 import { chooseSession } from '../session.ts'
 import { type LineStyle, subjectOf } from '../ui/events-to-lines.ts'
@@ -162,7 +163,8 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   /** @param mentions files that the user named; those in the text of a project's command don't count */
-  function send(text: string, mentions: readonly string[], signal: AbortSignal, untrusted = false): Promise<TurnOutcome> {
+  async function send(text: string, mentions: readonly string[], signal: AbortSignal, untrusted = false): Promise<TurnOutcome> {
+    if (!untrusted) await readyFor(text, workspace, signal)
     const message = messages.message(text, mentions, untrusted)
     return agentNow().run({ ...message, signal, steering, ...(session !== undefined && { sessionId: session }) })
   }
@@ -190,11 +192,19 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     show({ kind: 'user', text: sanitize(`/${name} ${args}`).trim() })
     const own = isBuiltIn(name) ? undefined : (await promptCommands(cwd, process.env)).commands.find((one) => one.name === name)
     if (own) return turn((signal) => send(promptFor(own, args), options.mentioned(args), signal))
-    const prompt = isBuiltIn(name) ? undefined : mcp.prompts().find((one) => one.command === name)
+    const prompt = isBuiltIn(name) ? undefined : await promptNamed(name)
     if (prompt) return turn((signal) => sendPrompt(prompt, args, signal))
     const found = findCommand(name)
     if (!found.anytime) begin('command', `/${found.name}`)
     await found.run(args, control)
+  }
+
+  /** Finds a prompt of an MCP server, of which there may be new ones. */
+  async function promptNamed(name: string): Promise<McpPrompt | undefined> {
+    const isPrompt = name.startsWith('mcp__')
+    if (isPrompt) begin('command', `/${name}`)
+    if (isPrompt) await workspace.ready(stop.signal)
+    return mcp.prompts().find((one) => one.command === name)
   }
 
   /** Sends a prompt of an MCP server. Its words are the server's. */

@@ -75,9 +75,12 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
       const pasted = (text: string): string => droppedImages(text, workspace.cwd, (path) => existsSync(path)) ?? text
       const pasteImage = async (signal: AbortSignal): Promise<string> => `${mentionOf(await clipboard.image(signal))} `
       const complete = () => completerFor(chat, sessions, cwd, workspace)
-      const left = isPlain
-        ? await showPlain(chat, output)
-        : await showChat({ chat, colors, history, complete: await complete(), pasted, pasteImage }, output)
+      const shown = isPlain
+        ? showPlain(chat, output)
+        : showChat({ chat, colors, history, complete: await complete(), pasted, pasteImage }, output)
+      // New MCP servers are asked while the user types, once the prompt is on the screen.
+      setImmediate(() => void workspace.ready())
+      const left = await shown
       const ignored = await chat.ignored.changed().catch(() => [])
       if (ignored.length > 0) output.out(`\n${ignoredLine(ignored)}`)
       output.out(goodbye(left))

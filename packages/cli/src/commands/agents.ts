@@ -66,6 +66,7 @@ function agentWarning(agents: Agents, { agent }: Settings): readonly string[] {
 async function toolWarnings(cwd: string, { all }: Agents, settings: Settings): Promise<readonly string[]> {
   try {
     await using opened = await openTools(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
+    await opened.ready()
     const { tools, untrusted } = opened
     return untrusted ? [] : unknownTools(all, settings, tools)
   } catch (error) {

@@ -18,7 +18,7 @@ import { colorsFor } from '../ui/colors.ts'
 import { subjectOf } from '../ui/events-to-lines.ts'
 import type { Output } from '../ui/output.ts'
 import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '../ui/report.ts'
-import { resourceServers } from './mcp/status-text.ts'
+import { readyFor, resourceServers } from './mcp/status-text.ts'
 
 export interface RunFlags extends Omit<RemoteFlags, 'resume'> {
   /** Parks the turn if a call needs approval and nobody can be asked. */
@@ -58,7 +58,7 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
       },
       aroundOwnCode: ownCodeIn(cwd),
     })
-    const { session, choice, tools, servers } = workspace
+    const { session, choice } = workspace
     checkTakesImages(choice.configured.model, attached)
     const prompt = flags.goesOn ? NO_PROMPT : await readPrompt(promptArgument, session !== undefined)
     if (prompt.text === '' && attached.length > 0) throw new UsageError('an image needs a prompt', PROMPT_HINT)
@@ -68,7 +68,7 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
       textReporter(output, {
         live: process.stdout.isTTY === true,
         colors,
-        subject: subjectOf(tools),
+        subject: (tool, input) => subjectOf(workspace.tools)(tool, input),
         model: choice.configured.model,
         waits: process.stderr.isTTY === true,
         status: choice.configured.status,
@@ -83,7 +83,10 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
     }
     const signal = AbortSignal.any([interrupt.signal, output.closed])
     const how = { signal, takeOver: flags.takeOver === true }
-    const outcome = await take(workspace.agent(), session, said(prompt.text, promptArgument, resourceServers(servers()), imagesIn), how)
+    const typed = promptArgument === undefined || promptArgument === '-' ? '' : promptArgument
+    await readyFor(typed, workspace, signal)
+    const servers = resourceServers(workspace.servers())
+    const outcome = await take(workspace.agent(), session, said(prompt.text, typed, servers, imagesIn), how)
     reporter.end(outcome)
     await endIgnored(workspace.ignored, flags.yes === true && outcome.status !== 'cancelled', output)
     return codeOf(outcome, output, interrupt)
@@ -98,11 +101,10 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
  */
 function said(
   prompt: string,
-  argument: string | undefined,
+  typed: string,
   servers: readonly string[],
   imagesIn: (mentions: readonly string[]) => readonly PromptImage[],
 ): Said {
-  const typed = argument === undefined || argument === '-' ? '' : argument
   const note = resourceNote(resourcesIn(typed, servers))
   const mentions = mentionsIn(typed)
   return { prompt: note === '' ? prompt : `${prompt}\n\n${note}`, mentions, images: imagesIn(mentions), attached: prompt !== typed }

@@ -25,8 +25,11 @@ const FOR_TASKS: readonly NamedAgent[] = [
 /** Tools that belong to the conversation with the user. */
 export const OF_CONVERSATION: ReadonlySet<string> = new Set(['ask_user', 'todo', 'progress_update'])
 
-/** @param all the named agents. Those of the user take tasks, too, and replace a built-in one with their name */
-export function taskAgents(all: readonly NamedAgent[], off: Settings['off'], tools: readonly Tool[]): readonly TaskAgent[] {
+/**
+ * @param all the named agents. Those of the user take tasks, too, and replace a built-in one with their name
+ * @param tools the tools as they are now
+ */
+export function taskAgents(all: readonly NamedAgent[], off: Settings['off'], tools: () => readonly Tool[]): readonly TaskAgent[] {
   if (off.some(({ value }) => value === TOOL)) return []
   const others = new Set(BUILT_IN_AGENTS.map(({ name }) => name))
   const own = all.filter(({ name }) => !others.has(name))
@@ -38,7 +41,9 @@ export function taskAgents(all: readonly NamedAgent[], off: Settings['off'], too
     return {
       role: { ...role, withholds },
       description: agent.description,
-      changes: tools.some((tool) => tool.effect !== 'read' && withholds(tool) === undefined),
+      get changes() {
+        return tools().some((tool) => tool.effect !== 'read' && withholds(tool) === undefined)
+      },
     }
   })
 }

@@ -19,7 +19,7 @@ export interface ServersOptions {
   readonly ask?: AskUser
   /** Asks all servers for their tools, whether they are known or not. Default: false. */
   readonly fresh?: boolean
-  /** Seconds to wait for servers whose tools are not known. */
+  /** Seconds that servers have to list their tools for the first time. */
   readonly wait?: number
 }
 
@@ -27,10 +27,12 @@ const none = async (): Promise<never> => {
   throw new Error('there are no MCP servers')
 }
 const NONE: McpServers = {
+  ready: async () => undefined,
   ...{ tools: [], leftOut: [], status: () => [], prompts: () => [], prompt: none, resources: none },
   close: async () => undefined,
 }
 
+/** Starts no server: the tools of new ones are there after `ready`. */
 export async function openServers(
   cwd: string,
   { mcpServers }: Pick<Settings, 'mcpServers'>,
@@ -40,7 +42,7 @@ export async function openServers(
   const { openMcpServers, serverEnv } = await import('@mulligan/mcp')
   const servers = Object.fromEntries(mcpServers.map(({ value: { name, server } }) => [name, server as McpServer]))
   const cache = toolCache(join(openDataDir(env).dir, 'mcp-tools.json'), fresh)
-  const opened = await openMcpServers(servers, {
+  const opened = openMcpServers(servers, {
     ...{ cache, cwd, env, taken, version: '0', spawn: startProgram },
     environment: (own) => serverEnv(env, own),
     credentials: credentialStore(env),

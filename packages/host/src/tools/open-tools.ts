@@ -20,7 +20,13 @@ const FINDER: typeof FIND_TOOLS = 'find_tools'
 const FOR_TASKS: typeof TASK = 'task'
 
 export interface WorkspaceTools extends AsyncDisposable {
+  /** Those of new MCP servers come with `ready`. */
   readonly tools: readonly Tool[]
+  /**
+   * Asks MCP servers whose tools are not known yet. Resolves when they have listed them, have failed or have had their time; never
+   * rejects.
+   */
+  readonly ready: () => Promise<void>
   /** Names of the user-defined tools. */
   readonly own: ReadonlySet<string>
   /** The folder's own tools that were not loaded because the user has not trusted them. */
@@ -60,7 +66,7 @@ export interface WorkspaceToolsOptions {
   readonly around?: AroundOwnCode | undefined
 }
 
-/** Opens the tools. @throws UsageError */
+/** Opens the tools. Waits for no MCP server. @throws UsageError */
 export async function openTools(
   cwd: string,
   {
@@ -110,6 +116,7 @@ export async function openTools(
     },
     missing: [assistant, notes].flatMap(({ problem }) => problem ?? []),
     servers: mcp.status,
+    ready: mcp.ready,
     mcp,
     ...(needsTrust(files) && { untrusted: files }),
     ignored,

@@ -39,7 +39,7 @@ function login(more: Partial<LoginOptions> = {}): Promise<{ issuer: string; scop
 }
 
 async function open(url = here.url, headers?: Record<string, string>): Promise<McpServers> {
-  const servers = await openMcpServers(
+  const servers = openMcpServers(
     { notes: { url, ...(headers && { headers }), tools: { '*': { effect: 'read' } } } },
     {
       ...{ cwd: tmpdir(), env: {}, taken: [], wait: 30, version: '1', spawn, credentials: store },
@@ -49,6 +49,7 @@ async function open(url = here.url, headers?: Record<string, string>): Promise<M
     },
   )
   opened.push(servers)
+  await servers.ready()
   return servers
 }
 

@@ -27,7 +27,7 @@ const oauth: OAuthSettings = {
   ...(scenario === 'auth/basic-cimd' && { clientId: 'https://conformance-test.local/client-metadata.json' }),
 }
 
-const open = (): Promise<McpServers> =>
+const open = (): McpServers =>
   openMcpServers(
     { server: { url, tools: { '*': { effect: 'read', timeout: 20 } } } },
     {
@@ -59,7 +59,8 @@ async function use(servers: McpServers): Promise<readonly string[]> {
 const MAX_LOGINS = 3
 
 for (let logins = 0; ; logins++) {
-  const servers = await open()
+  const servers = open()
+  await servers.ready()
   const says = await use(servers)
   await servers.close()
   const wanted = says.map((text) => /`mulligan mcp login server(?: --scope "([^"]*)")?`/.exec(text)).find((one) => one !== null)

@@ -1,5 +1,5 @@
 /** An MCP server for tests, run as a process of its own. Its argument is a file to which it writes its starts and what it was sent. */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 interface Message {
@@ -40,6 +40,12 @@ const write = (message: object): void => void process.stdout.write(`${JSON.strin
 const says = (value: string, more: object = {}): object => ({ content: [{ type: 'text', text: value }], ...more })
 let asked: number | string | undefined
 
+/** Waits for a file beside the log. */
+function opened(then: () => void): void {
+  if (existsSync(`${log}.open`)) then()
+  else setTimeout(opened, 20, then)
+}
+
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params = {}, result, error } = JSON.parse(line) as Message
   if (method === undefined && id === 'question' && asked !== undefined)
@@ -56,7 +62,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
         serverInfo: { name: 'fixture', version: '1' },
       },
     })
-  if (method === 'tools/list') return write({ id, result: { tools } })
+  if (method === 'tools/list') return mode === 'gate' ? opened(() => write({ id, result: { tools } })) : write({ id, result: { tools } })
   if (method !== 'tools/call') return write({ id, error: { code: -32601, message: `no method ${method}` } })
   const { name, arguments: args = {}, _meta = {} } = params
   if (name === 'add') return write({ id, result: says(String(Number(args['a']) + Number(args['b'])), { structuredContent: { sum: 1 } }) })

@@ -51,13 +51,15 @@ interface Options {
   readonly ask?: AskPerson
   readonly wait?: number
   readonly env?: Record<string, string>
+  /** False: returns before the servers are asked. */
+  readonly isReady?: boolean
 }
 
 async function open(
   servers: Readonly<Record<string, McpServer>>,
-  { taken = [], ask, wait = 30, env = {} }: Options = {},
+  { taken = [], ask, wait = 30, env = {}, isReady = true }: Options = {},
 ): Promise<McpServers> {
-  const one = await openMcpServers(servers, {
+  const one = openMcpServers(servers, {
     cache: { get: (name) => known.get(name), set: (name, _, what) => known.set(name, what) },
     ...{ cwd: folder, env, taken, wait, version: '1', spawn },
     environment: (own) => ({ PATH: process.env['PATH'] ?? '', ...own }),
@@ -65,6 +67,7 @@ async function open(
     ...(ask && { ask }),
   })
   opened.push(one)
+  if (isReady) await one.ready()
   return one
 }
 
@@ -173,6 +176,29 @@ describe('starting', () => {
     expect([log(), servers.status()]).toEqual([['start'], [{ ...IDLE, state: 'idle' }]])
     expect(await run(servers, 'send', { text: 'one' })).toMatchObject({ ok: true })
     expect([log(), servers.status()]).toEqual([['start', 'start', 'send one'], [{ ...IDLE, state: 'running' }]])
+  })
+
+  it('opening starts no server and waits for none; what is closed before it had its time is not remembered', async () => {
+    const servers = await open({ notes: fixture({}, 'silent') }, { wait: 3600, isReady: false })
+    expect([log(), servers.status()]).toEqual([[], [{ ...IDLE, tools: 0, state: 'starting' }]])
+    expect(servers.leftOut).toEqual([])
+    const ready = servers.ready()
+    await vi.waitFor(() => expect(log()).toEqual(['start']), 10_000)
+    await servers.close()
+    await ready
+    await servers.ready()
+    expect([log(), [...known]]).toEqual([['start'], []])
+  })
+
+  it('who needs the tools waits for a server that answers', async () => {
+    const servers = await open({ notes: fixture({}, 'gate') }, { isReady: false })
+    let isReady = false
+    const ready = servers.ready().then(() => (isReady = true))
+    await vi.waitFor(() => expect(log()).toEqual(['start']), 10_000)
+    expect([isReady, servers.tools]).toEqual([false, []])
+    writeFileSync(join(folder, 'log.open'), '')
+    await ready
+    expect(servers.tools.map(({ name }) => name)).toContain('send')
   })
 
   it('a silent server is waited for once, and holds up no other', async () => {

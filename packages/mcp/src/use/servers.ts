@@ -43,7 +43,7 @@ export interface McpServersOptions {
   /** Logins of `mulligan mcp login`. */
   readonly credentials?: CredentialStore | undefined
   readonly ask?: AskPerson | undefined
-  /** Seconds to wait for servers that have not listed their tools before. Default 3. */
+  /** Seconds that servers have to list their tools for the first time, until nothing waits for them. Default 3. */
   readonly wait?: number
   /** Receives a line of a server's log. */
   readonly log?: (server: string, line: string) => void
@@ -63,7 +63,13 @@ export interface McpServerStatus {
 export interface McpServers {
   /** The tools, as they are now: those of a server may change. */
   readonly tools: readonly Tool[]
+  /** Servers and tools that can't be used. New servers are not among them until they had their time. */
   readonly leftOut: readonly LeftOut[]
+  /**
+   * Asks the new servers, whose tools are not known, and resolves when each has listed its tools, has failed or has had its time, which
+   * begins with the first call. Never rejects.
+   */
+  readonly ready: () => Promise<void>
   readonly status: () => readonly McpServerStatus[]
   readonly prompts: () => readonly McpPrompt[]
   /**
@@ -99,13 +105,14 @@ interface One {
 }
 
 /**
- * Starts no server whose tools are known. The others are asked for their tools at once; one that does not answer in time goes on in the
- * background, and its tools are there when it has. Never throws for a server that can't be used: it is left out, with the reason.
+ * Starts no server. The tools of those that are known are there at once, those of the others after {@link McpServers.ready}; one that does
+ * not answer in time goes on in the background, and its tools are there when it has. Never throws for a server that can't be used: it is
+ * left out, with the reason.
  */
-export async function openMcpServers(
+export function openMcpServers(
   servers: Readonly<Record<string, McpServer>>,
   { cache, taken, wait = WAIT, ...options }: McpServersOptions,
-): Promise<McpServers> {
+): McpServers {
   const all = Object.entries(servers).map(([name, config]): One => {
     const known = cache.get(name, config)
     const offer = { tools: known?.tools ?? [], prompts: known?.prompts ?? [], hasResources: known?.hasResources ?? false }
@@ -138,6 +145,7 @@ export async function openMcpServers(
     try {
       if (one.session) take(one, await one.session.list())
     } catch (error) {
+      if (isClosed) return
       one.why = (error as Error).message
       if (one.config.command !== undefined) cache.set(one.name, one.config, { tools: [], isSlow: true, why: one.why })
     } finally {
@@ -147,21 +155,37 @@ export async function openMcpServers(
   }
 
   const slow = all.filter(({ session, known }) => session && known?.isSlow)
-  for (const one of slow) one.isStarting = true
+  const fresh = all.filter(({ session, known }) => session && !known)
+  for (const one of [...slow, ...fresh]) one.isStarting = true
   const later = setTimeout(() => void slow.map(list), LATER)
-  const unknown = all.filter(({ session, known }) => session && !known)
-  const timer = Promise.withResolvers<void>()
-  const timeout = setTimeout(timer.resolve, wait * 1000)
-  await Promise.race([Promise.all(unknown.map(list)), timer.promise])
-  clearTimeout(timeout)
-  for (const { name, config, known, isStarting } of all) if (isStarting && !known) cache.set(name, config, { tools: [], isSlow: true })
+  const waited = Promise.withResolvers<void>()
+  let timeout: NodeJS.Timeout | undefined
+  let isReady = false
+  let isClosed = false
+
+  function ready(): Promise<void> {
+    if (timeout || isReady) return waited.promise
+    timeout = setTimeout(endWait, wait * 1000)
+    void Promise.all(fresh.map(list)).then(endWait)
+    return waited.promise
+  }
+
+  function endWait(): void {
+    clearTimeout(timeout)
+    if (isReady) return
+    isReady = true
+    now = undefined
+    if (!isClosed) for (const { name, config, isStarting } of fresh) if (isStarting) cache.set(name, config, { tools: [], isSlow: true })
+    waited.resolve()
+  }
+  if (fresh.length === 0) endWait()
 
   function built(): NonNullable<typeof now> {
     const leftOut: LeftOut[] = []
     for (const { name, known, isStarting, why } of all) {
       const before = known?.why === undefined ? '' : `; the last time: ${known.why}`
-      if (isStarting)
-        leftOut.push({ server: name, why: `it has not listed its tools yet; they are there from the turn on that follows${before}` })
+      if (isStarting && (known || isReady))
+        leftOut.push({ server: name, why: `it has not listed its tools yet; they will be there in a later turn${before}` })
       else if (why !== undefined) leftOut.push({ server: name, why })
     }
     const tools = all.flatMap(({ name, config, offer, session }) =>
@@ -183,6 +207,7 @@ export async function openMcpServers(
   }
 
   return {
+    ready,
     get tools() {
       return current().tools
     },
@@ -199,7 +224,9 @@ export async function openMcpServers(
     },
     resources: async (server, signal) => listResources(called(server).session, signal),
     async close() {
+      isClosed = true
       clearTimeout(later)
+      endWait()
       await Promise.all(all.map(({ session }) => session?.close()))
     },
   }

@@ -157,6 +157,7 @@ async function mcpServers(cwd: string, settings: Settings): Promise<readonly Che
   if (settings.mcpServers.length === 0) return []
   const opened = await openServers(cwd, settings, { env: process.env, taken: [], fresh: true, wait: MCP_WAIT })
   try {
+    await opened.ready()
     return opened.status().map(({ name, state, tools, why = `it did not answer in ${MCP_WAIT} s` }): Check => {
       if (state === 'off') return { name: 'mcp', state: 'unused', says: `${name}: disabled` }
       if (state === 'running') return { name: 'mcp', state: 'ok', says: `${name}: ${plural(tools, 'tool')}` }

@@ -87,6 +87,7 @@ export async function testServers(name: string | undefined, flags: FolderFlags, 
   const interrupt = watchInterrupts(() => endProcess(EXIT.cancelled))
   const opened = await openServers(cwd, { mcpServers }, { env: process.env, taken: [], fresh: true, wait: WAIT })
   try {
+    await opened.ready()
     const servers = opened.status()
     const lines = [
       ...servers.map((one) => statusText(one.state === 'running' ? { ...one, state: 'idle' } : one)),

@@ -43,6 +43,7 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     onSandbox: (sandbox) => output.err(`${sandboxLine(sandbox)}\n`),
     around: ownCodeIn(cwd),
   })
+  await openedTools.ready()
   if (openedTools.untrusted && !isNamed(name, openedTools.tools)) refuseUntrusted(cwd)
   for (const text of leftOutTexts(openedTools)) output.err(`Left out: ${text}\n`)
   const input = json === '-' ? await readStdin() : json

@@ -14,6 +14,7 @@ export async function showTool(name: string, flags: FolderFlags, output: Output)
   const cwd = workingFolder(flags.cwd)
   const { settings } = await settledTools(cwd, flags, output)
   await using opened = await openTools(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
+  await opened.ready()
   const { tools, untrusted } = opened
   for (const text of leftOutTexts(opened)) output.err(`Left out: ${text}\n`)
   if (untrusted && resolveName(name, indexNames(tools)).kind !== 'tool') refuseUntrusted(cwd)
@@ -64,6 +65,7 @@ const isOfServer = (service: Tool['service']): service is string => typeof servi
 export async function listTools(flags: FolderFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   await using opened = await openTools(cwd, { env: process.env, around: ownCodeIn(cwd) })
+  await opened.ready()
   const { tools, own, problems, untrusted, leftOut } = opened
   const sourceOf = ({ name, service }: Tool): string => (isOfServer(service) ? service : own.has(name) ? 'own' : 'built-in')
   const listed = tools.map((tool) => ({ name: tool.name, effect: tool.effect, source: sourceOf(tool), description: tool.description }))
