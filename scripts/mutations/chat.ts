@@ -57,8 +57,8 @@ export const CHAT: readonly Mutation[] = [
     id: 'images-by-content',
     rule: 'host: what a file contains makes it an image, not its name',
     file: 'packages/host/src/common/images.ts',
-    find: `if (mediaType === undefined || !IMAGE_TYPES.includes(mediaType)) continue`,
-    replace: `if (!/png|jpeg|gif|webp/.test(name)) continue`,
+    find: `if (mediaType === undefined || !IMAGE_TYPES.includes(mediaType)) return`,
+    replace: `if (!/png|jpeg|gif|webp/.test(name)) return`,
     test: { file: 'packages/host/src/common/images.test.ts', name: 'are known by what they contain' },
   },
   {
@@ -96,10 +96,18 @@ export const CHAT: readonly Mutation[] = [
   {
     id: 'chat-command-mentions',
     rule: "files that a command's text names are not named by the user",
-    file: chat('chat.ts'),
-    find: `send(promptFor(own, args), options.mentioned(args), signal)`,
-    replace: `send(promptFor(own, args), options.mentioned(promptFor(own, args)), signal)`,
+    file: chat('messages.ts'),
+    find: `mentions: options.mentioned(args)`,
+    replace: `mentions: options.mentioned(promptFor(own, args))`,
     test: { file: chat('chat.test.ts'), name: 'sends the text of a command of the project' },
+  },
+  {
+    id: 'chat-command-untrusted',
+    rule: "the text of a command that the model could have written is not the user's",
+    file: chat('messages.ts'),
+    find: `untrusted: own.untrusted === true`,
+    replace: `untrusted: false`,
+    test: { file: chat('own-commands.test.ts'), name: 'is untrusted, what is typed is not' },
   },
   {
     id: 'undo-latest',

@@ -260,9 +260,9 @@ export const MCP: readonly Mutation[] = [
   {
     id: 'mcp-prompt-is-untrusted',
     rule: 'chat: what a prompt of a server says is untrusted content',
-    file: 'packages/cli/src/chat/chat.ts',
-    find: `return send(text, [], signal, untrusted)`,
-    replace: `return send(text, [], signal)`,
+    file: 'packages/cli/src/chat/messages.ts',
+    find: `...(await mcp.prompt(prompt, args, signal)), mentions: []`,
+    replace: `...(await mcp.prompt(prompt, args, signal)), untrusted: false, mentions: []`,
     test: { file: CHAT_TEST, name: 'is a command, and what it says' },
   },
   {

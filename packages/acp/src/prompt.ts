@@ -60,6 +60,6 @@ function pathOf(uri: string, cwd: string): string | undefined {
 
 /** Splits `/name arguments`. */
 export function commandIn(text: string): { readonly name: string; readonly args: string } | undefined {
-  const [, name, args = ''] = /^\/([a-z0-9][a-z0-9_-]*)(?:\s+([\s\S]*))?$/.exec(text) ?? []
+  const [, name, args = ''] = /^\/([a-z0-9][a-z0-9_:-]*)(?:\s+([\s\S]*))?$/.exec(text) ?? []
   return name === undefined ? undefined : { name, args: args.trim() }
 }

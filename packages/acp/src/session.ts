@@ -9,7 +9,7 @@ import type {
 } from '@agentclientprotocol/sdk'
 import { type Agent, type AgentEvent, newSessionId, sessionTitle, takenBack } from '@mulligan/agent'
 import { type Notice, openWorkspace } from '@mulligan/host'
-import { type Choice, type ChoiceChanges, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
+import { type Choice, type ChoiceChanges, promptCommandNamed, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
 import { badRequest } from './errors.ts'
 import { handedOver } from './mcp-servers.ts'
 import { configOptions, findModels, modeState, optionChange } from './options.ts'
@@ -130,14 +130,15 @@ export async function openSession(
   async function runTurn(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     const given = readPrompt(blocks, workspace.cwd)
     const command = commandIn(given.text)
-    const own = command && (await promptCommands(workspace.cwd, env)).commands.find(({ name }) => name === command.name)
+    const own = command && promptCommandNamed((await promptCommands(workspace.cwd, env)).commands, command.name)
     const text = own && command ? promptFor(own, command.args) : given.text
     const words = [text, ...given.context].join('\n\n')
     if (words.trim() === '') throw badRequest('the prompt is empty: only text, files and their contents can be sent')
     if (!isStored) await workspace.sessions.createSession({ id, cwd: workspace.cwd, title: sessionTitle(text || words) })
     isStored = true
     const { mentions } = given
-    const outcome = await agent.run({ sessionId: id, prompt: words, mentions, attached: given.context.length > 0, signal })
+    const trust = { attached: given.context.length > 0, untrusted: own?.untrusted === true }
+    const outcome = await agent.run({ sessionId: id, prompt: words, mentions, ...trust, signal })
     return endOf(outcome, send)
   }
 

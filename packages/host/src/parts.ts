@@ -6,7 +6,7 @@
 export type { McpPrompt, McpServerStatus } from '@mulligan/mcp'
 export { type Agents, chooseAgent, readAgents, roleOf, unknownTools } from './agents/agents.ts'
 export type { NamedAgent } from './agents/built-in.ts'
-export { type PromptCommand, promptCommands, promptFor } from './agents/prompts.ts'
+export { type PromptCommand, promptCommandNamed, promptCommands, promptFor, takesArguments } from './agents/prompts.ts'
 export { projectSkills } from './agents/skills.ts'
 export { OF_CONVERSATION } from './agents/tasks.ts'
 export { createAlways } from './approval/always.ts'

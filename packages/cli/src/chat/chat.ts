@@ -2,14 +2,14 @@
 import { type Agent, type AgentEvent, SessionBusy, type Steer, type TurnOutcome } from '@mulligan/agent'
 import { MODES, type Mode } from '@mulligan/core/executor'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
-import { type Choice, type ChoiceFlags, type McpPrompt, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
+import { type Choice, type ChoiceFlags, withChanges } from '@mulligan/host/parts'
 import { readyFor } from '../commands/mcp/status-text.ts'
 import { ignoredLine } from '../ignored.ts'
 import { chooseSession } from '../session.ts'
 import { type LineStyle, subjectOf } from '../ui/events-to-lines.ts'
 import { type ChatInput, parseInput } from './chat-input.ts'
 import { type Busy, type Chat, type ChatOptions, type ChatState, createChatStore, type Left, openQuestions } from './chat-types.ts'
-import { type ChatControl, findCommand, isBuiltIn } from './commands/table.ts'
+import { type ChatControl, findCommand, isAnytime } from './commands/table.ts'
 import { createMessages } from './messages.ts'
 import { liveTail, ownRunLines, runInOwnShell } from './own-shell.ts'
 import { type CallDetail, createCardPager } from './panel/card-pager.ts'
@@ -41,7 +41,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   let toldOfIgnored = ''
   const left = Promise.withResolvers<Left>()
   const waiting = createWaiting(() => changed())
-  const messages = createMessages(options, servers, tell)
+  const messages = createMessages(options, tell)
   const panels = createPanels(() => changed())
 
   const questions = openQuestions(
@@ -188,29 +188,31 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     show({ kind: 'output', lines: ownRunLines(ran, colors) })
   }
 
+  /** A command given during a turn acts at once, or waits for its end. */
+  async function commandDuringTurn(name: string, args: string, typed: string): Promise<void> {
+    if (await messages.ofCommand(name)) waiting.add(typed)
+    else await command(name, args)
+  }
+
   async function command(name: string, args: string): Promise<void> {
     show({ kind: 'user', text: sanitize(`/${name} ${args}`).trim() })
-    const own = isBuiltIn(name) ? undefined : (await promptCommands(cwd, process.env)).commands.find((one) => one.name === name)
-    if (own) return turn((signal) => send(promptFor(own, args), options.mentioned(args), signal))
-    const prompt = isBuiltIn(name) ? undefined : await promptNamed(name)
-    if (prompt) return turn((signal) => sendPrompt(prompt, args, signal))
+    await readyForPrompt(name)
+    const message = await messages.ofCommand(name)
+    if (message)
+      return turn(async (signal) => {
+        const { text, mentions, untrusted } = await message(args, signal)
+        return send(text, mentions, signal, untrusted)
+      })
     const found = findCommand(name)
     if (!found.anytime) begin('command', `/${found.name}`)
     await found.run(args, control)
   }
 
-  /** Finds a prompt of an MCP server, of which there may be new ones. */
-  async function promptNamed(name: string): Promise<McpPrompt | undefined> {
-    const isPrompt = name.startsWith('mcp__')
-    if (isPrompt) begin('command', `/${name}`)
-    if (isPrompt) await workspace.ready(stop.signal)
-    return mcp.prompts().find((one) => one.command === name)
-  }
-
-  /** Sends a prompt of an MCP server. Its words are the server's. */
-  async function sendPrompt(prompt: McpPrompt, args: string, signal: AbortSignal): Promise<TurnOutcome> {
-    const { text, untrusted } = await mcp.prompt(prompt, args, signal)
-    return send(text, [], signal, untrusted)
+  /** Waits for new MCP servers, whose prompts may be meant. */
+  async function readyForPrompt(name: string): Promise<void> {
+    if (!name.startsWith('mcp__')) return
+    begin('command', `/${name}`)
+    await workspace.ready(stop.signal)
   }
 
   const control: ChatControl = {
@@ -292,7 +294,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     const said = parseInput(typed)
     if (said.kind === 'nothing' || isLeaving) return
     if (!isWorking) void work(typed)
-    else if (said.kind === 'command' && isAnytime(said.name)) void command(said.name, said.args).catch(complain)
+    else if (said.kind === 'command' && isAnytime(said.name)) void commandDuringTurn(said.name, said.args, typed).catch(complain)
     else waiting.add(typed)
     changed()
   }
@@ -348,11 +350,3 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
 }
 
 const nextMode = (mode: Mode): Mode => MODES[(MODES.indexOf(mode) + 1) % MODES.length] as Mode
-
-function isAnytime(name: string): boolean {
-  try {
-    return findCommand(name).anytime === true
-  } catch {
-    return true
-  }
-}

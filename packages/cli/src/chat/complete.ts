@@ -2,7 +2,7 @@
 
 import type { Store } from '@mulligan/agent'
 import { MODES } from '@mulligan/core/executor'
-import { promptCommands, readAgents, type Workspace } from '@mulligan/host/parts'
+import { promptCommands, readAgents, takesArguments, type Workspace } from '@mulligan/host/parts'
 import { resourceServers } from '../commands/mcp/status-text.ts'
 import { THEMES } from '../ui/colors.ts'
 import { localTime } from '../ui/text.ts'
@@ -49,7 +49,7 @@ export async function completerFor(
   })
   const own = (await promptCommands(cwd, process.env)).commands
     .filter(({ name }) => !isBuiltIn(name))
-    .map(({ name, description }): CommandChoice => ({ name, description, takesText: true }))
+    .map((one): CommandChoice => ({ name: one.name, description: one.description, usage: one.usage, takesText: takesArguments(one) }))
   const resources = {
     servers: () => resourceServers(servers()),
     list: async (server: string, signal: AbortSignal) =>
@@ -58,6 +58,8 @@ export async function completerFor(
       ),
   }
   const prompts = (): readonly CommandChoice[] =>
-    mcp.prompts().map((one) => ({ name: one.command, description: one.description, takesText: one.usage !== undefined }))
+    mcp.prompts().map((one) => ({
+      ...{ name: one.command, description: one.description, usage: one.usage, takesText: one.usage !== undefined },
+    }))
   return createCompleter({ commands: [...commands, ...own], more: prompts, files: workspaceFiles(cwd), resources })
 }

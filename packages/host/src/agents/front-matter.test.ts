@@ -19,3 +19,9 @@ it.each([
 ])('what would take a project’s files for ever is not read: %s', async (_, yaml) => {
   await expect(frontMatter(file(yaml))).rejects.toThrow('too long or too deeply nested')
 })
+
+it('what is not YAML is refused, and not read in part; read line by line where that is asked for', async () => {
+  const broken = file('description: Reads: only\ntools: [read_file] [grep]')
+  await expect(frontMatter(broken)).rejects.toThrow(/Nested mappings|flow/)
+  expect((await frontMatter(broken, true)).fields).toEqual({ description: 'Reads: only', tools: '[read_file] [grep]' })
+})

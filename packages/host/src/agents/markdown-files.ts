@@ -1,6 +1,6 @@
 /** Reads a folder of Markdown files with front matter, each of which defines something by its name. */
-import { readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { type Dirent, readdirSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import { oneLine } from '../common/sanitize.ts'
 import { frontMatter } from './front-matter.ts'
 import { readText } from './read-text.ts'
@@ -12,7 +12,7 @@ export interface FileProblem {
 }
 
 export interface MarkdownFile {
-  /** The name of the file without `.md`. */
+  /** The name of the file without `.md`, behind those of the folders that it is in: `web/fix`. */
   readonly name: string
   /** For display. */
   readonly file: string
@@ -21,6 +21,13 @@ export interface MarkdownFile {
 }
 
 const MAX_FILES = 500
+
+interface How {
+  /** How many folders deep files may be. Default 0. */
+  readonly depth?: number
+  /** Whether front matter that is not YAML is read line by line. Default false. */
+  readonly isLenient?: boolean
+}
 
 /**
  * @param shown the folder, for display
@@ -32,14 +39,15 @@ export function markdownFiles<T>(
   shown: string,
   root: string | undefined,
   read: (file: MarkdownFile) => T,
+  { depth = 0, isLenient = false }: How = {},
 ): Promise<readonly (T | FileProblem)[]> {
   return Promise.all(
-    namesIn(folder).map(async (entry) => {
+    namesIn(folder, depth, MAX_FILES).map(async (entry) => {
       const file = join(shown, entry)
       try {
         const { text, problem } = readText(root, join(folder, entry))
         if (text === undefined) throw new Error(problem ?? 'it does not exist')
-        return read({ name: basename(entry, '.md'), file, ...(await frontMatter(text)) })
+        return read({ name: entry.replace(/\.md$/, '').replaceAll(sep, '/'), file, ...(await frontMatter(text, isLenient)) })
       } catch (error) {
         return { file, error: oneLine((error as Error).message, 300) }
       }
@@ -47,12 +55,20 @@ export function markdownFiles<T>(
   )
 }
 
-function namesIn(folder: string): readonly string[] {
+function namesIn(folder: string, depth: number, most: number): readonly string[] {
+  const found: string[] = []
+  for (const entry of entriesIn(folder)) {
+    if (found.length >= most) break
+    if (entry.name.endsWith('.md')) found.push(entry.name)
+    else if (depth > 0 && entry.isDirectory())
+      found.push(...namesIn(join(folder, entry.name), depth - 1, most - found.length).map((name) => join(entry.name, name)))
+  }
+  return found
+}
+
+function entriesIn(folder: string): readonly Dirent[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.md'))
-      .sort()
-      .slice(0, MAX_FILES)
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch {
     return []
   }

@@ -68,6 +68,15 @@ export function findCommand(name: string): SlashCommand {
   )
 }
 
+/** Whether a command acts during a turn. That there is none of this name is told at once, too. */
+export function isAnytime(name: string): boolean {
+  try {
+    return findCommand(name).anytime === true
+  } catch {
+    return true
+  }
+}
+
 export interface ChatControl {
   readonly cwd: string
   /** Whether the chat is shown as plain lines, without panels. */

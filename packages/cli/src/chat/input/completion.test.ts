@@ -127,6 +127,19 @@ describe('completions', () => {
     ],
     files: workspaceFiles(root),
   })
+  test('show what an own command takes, which is not inserted', async () => {
+    const own = createCompleter({
+      commands: [{ name: 'fix', description: 'fix it', usage: `[ISSUE] \x1b[2J${'x'.repeat(50)}`, takesText: true }],
+    })
+    const [item] = (await own('/f', 2, signal))?.items ?? []
+    expect([item?.insert, item?.label.slice(0, 14), item?.label.includes('\x1b'), item?.label.length]).toEqual([
+      '/fix ',
+      '/fix [ISSUE] x',
+      false,
+      35,
+    ])
+  })
+
   /** Returns the text after accepting each of the completions. */
   const taken = async (text: string, by: Completer = complete): Promise<string[] | undefined> => {
     const cursor = text.indexOf('|')

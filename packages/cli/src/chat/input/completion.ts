@@ -41,6 +41,8 @@ export interface CommandChoice {
   readonly values?: ((signal: AbortSignal) => Promise<readonly Choice[]> | readonly Choice[]) | undefined
   /** Whether it takes free text. Default false. */
   readonly takesText?: boolean
+  /** What it takes, shown behind its name: `[ISSUE]`. */
+  readonly usage?: string | undefined
 }
 
 export interface CompleterOptions {
@@ -60,6 +62,7 @@ export interface ResourceList {
 }
 
 const MAX_ITEMS = 50
+const MAX_USAGE = 30
 
 /** Creates a completer. It only searches for the word being typed; the signal cancels the search. */
 export function createCompleter({ commands, more = () => [], files, resources }: CompleterOptions): Completer {
@@ -103,9 +106,9 @@ function withAlias(typed: string, commands: readonly CommandChoice[]): readonly 
 }
 
 const names = (typed: string, commands: readonly CommandChoice[]): Completion[] =>
-  fitting(typed, withAlias(typed, commands), ({ name }) => name).map(({ name, description, values, takesText = false }) => ({
+  fitting(typed, withAlias(typed, commands), ({ name }) => name).map(({ name, description, usage, values, takesText = false }) => ({
     insert: `/${name} `,
-    label: `/${name}`,
+    label: usage === undefined ? `/${name}` : `/${name} ${oneLine(usage, MAX_USAGE)}`,
     description: oneLine(description),
     submits: !values && !takesText,
   }))
