@@ -28,11 +28,10 @@ export function repairFetch(options: RepairFetchOptions = {}): typeof fetch {
   return async (input, init) => {
     const response = await (options.fetch ?? fetch)(input, init)
     if (!isChat(input) || !response.body) return response
-    const request = requestBody(init?.body)
     const kind = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-    if (!response.ok) return repairError(response, request, options)
+    if (!response.ok) return repairError(response, requestBody(init?.body), options)
     const { cutOff = 'refuse', onRepair } = options
-    const rules: Rules = { earlier: earlierIds(request), newId: randomId, cutOff, onRepair }
+    const rules: Rules = { earlier: earlierIn(init?.body), newId: randomId, cutOff, onRepair }
     if (kind === 'text/event-stream') return rewritten(response, repairStream(response.body, rules))
     return kind === 'application/json' ? repairWhole(response, rules) : response
   }
@@ -47,6 +46,20 @@ function isChat(input: unknown): boolean {
 function requestBody(body: unknown): unknown {
   if (typeof body === 'string') return tryJson(body)
   return body instanceof Uint8Array ? tryJson(new TextDecoder().decode(body)) : undefined
+}
+
+/** An id that JSON writes as it is. */
+const PLAIN_ID = /^[\w-]+$/
+
+/** Returns the ids of the calls in a request. It is parsed only if it contains such an id, since it may be the whole conversation. */
+function earlierIn(body: unknown): Rules['earlier'] {
+  let parsed: ReadonlySet<string> | undefined
+  const ids = (): ReadonlySet<string> => {
+    parsed ??= earlierIds(requestBody(body))
+    return parsed
+  }
+  const mayHave = (id: string): boolean => typeof body !== 'string' || !PLAIN_ID.test(id) || body.includes(`"${id}"`)
+  return { has: (id) => mayHave(id) && ids().has(id), [Symbol.iterator]: () => ids()[Symbol.iterator]() }
 }
 
 async function repairWhole(response: Response, rules: Rules): Promise<Response> {

@@ -54,7 +54,7 @@ export const LEGACY = wire('function_call', 'tool_calls', 'a call of the old kin
 
 export interface Ids {
   /** Ids used in earlier turns: a result for one of them would go to the wrong call. */
-  readonly earlier: ReadonlySet<string>
+  readonly earlier: Pick<ReadonlySet<string>, 'has'> & Iterable<string>
   readonly newId: () => string
 }
 
