@@ -45,7 +45,8 @@ export function createFeed(
     while (pending.length > 0) {
       const batch = pending
       pending = []
-      if (batch.some(({ id }) => id !== undefined)) {
+      // Without listeners there is nothing to wait for, and waiting would commit each batch on its own.
+      if (listeners.size > 0 && batch.some(({ id }) => id !== undefined)) {
         try {
           await store.settled(sessionId)
         } catch {
