@@ -17,7 +17,7 @@ const MAX_BYTES = 1024 * 1024
  */
 export async function editInOwnEditor(text: string, env: Env, signal: AbortSignal): Promise<string> {
   const editor = [env['VISUAL'], env['EDITOR']].find((one) => one !== undefined && one.trim() !== '')
-  if (editor === undefined) throw new UsageError('no editor is set', 'Set VISUAL or EDITOR before the start: export EDITOR=nano')
+  if (editor === undefined) throw new UsageError('no editor is set', 'Set VISUAL or EDITOR before you start mulligan: export EDITOR=nano')
   const folder = await mkdtemp(join(tmpdir(), 'mulligan-prompt-'))
   try {
     const file = join(folder, 'prompt.md')

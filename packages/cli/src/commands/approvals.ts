@@ -54,7 +54,7 @@ const SHORT = 8
 async function approvalNamed(store: Store, id: string): Promise<ApprovalRow> {
   const found = (await store.approvals({})).filter((row) => row.id.startsWith(id))
   const [row, ...others] = found.length > 1 ? found.filter(({ status }) => status === 'pending') : found
-  if (!row) throw new UsageError(`there is no question ${oneLine(id, 60)}`, 'mulligan approvals list lists those that wait.')
+  if (!row) throw new UsageError(`there is no question ${oneLine(id, 60)}`, 'mulligan approvals list shows the pending ones.')
   if (others.length > 0) throw new UsageError(`several questions begin with ${oneLine(id, 60)}`, 'Give more of the id.')
   return row
 }
@@ -100,7 +100,7 @@ export async function answerApproval(kind: 'allow' | 'deny', id: string, flags: 
     const { session, always } = asked(row)
     if ((answer.answer === 'session' && !session) || (answer.answer === 'always' && !always))
       throw new UsageError(
-        `this call can't be allowed ${answer.answer === 'session' ? 'for the session' : 'for always'}`,
+        `this call can't be allowed ${answer.answer === 'session' ? 'for the session' : 'permanently'}`,
         'Allow it once, without the flag.',
       )
     if (!(await store.answer(row.id, answer)))

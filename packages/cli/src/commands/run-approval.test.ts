@@ -80,7 +80,7 @@ describe('without a terminal', () => {
   it('a mode that there is not', async () => {
     using here = place()
     const { code, stderr } = await here.run(['Do it.', '--mode', 'yolo'])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('There are read-only, ask, auto-edit, auto.')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('The modes are read-only, ask, auto-edit, auto.')])
   })
 
   it('of the shell, destructive commands need a person whatever is allowed, --yes notwithstanding', async () => {

@@ -39,8 +39,8 @@ export async function serveHttp(flags: ServeHttpFlags, output: Output): Promise<
     report: (text) => output.err(`mulligan: ${oneLine(text, 800)}\n`),
   })
   if (flags.json) output.out(`${safeJson({ url: server.url, token: server.token })}\n`)
-  else output.out(`Mulligan serves at ${server.url}\nOpen ${server.url}/#token=${server.token}\n`)
-  if (server.isNewToken) output.err('The token was made for this user; it stays the same at the next start.\n')
+  else output.out(`Mulligan is running at ${server.url}\nOpen ${server.url}/#token=${server.token}\n`)
+  if (server.isNewToken) output.err('The token is new; later starts use the same one.\n')
   const stopped = Promise.withResolvers<void>()
   const interrupt = watchInterrupts(() => {
     output.err('\nStopping. Running turns have 10 s to end; what is left goes on at the next start. Ctrl-C again ends it at once.\n')

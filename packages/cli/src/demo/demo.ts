@@ -27,7 +27,7 @@ export interface DemoFlags {
 export async function demo({ without }: DemoFlags, output: Output): Promise<number> {
   const left = CATCHES.find(({ id }) => id === without)
   if (without !== undefined && !left)
-    throw new UsageError(`unknown protection "${without}"`, `They are: ${CATCHES.map(({ id }) => id).join(', ')}.`)
+    throw new UsageError(`unknown protection "${without}"`, `The protections are: ${CATCHES.map(({ id }) => id).join(', ')}.`)
   const folder = await mkdtemp(join(tmpdir(), 'mulligan-demo-'))
   const server = await scriptedModel([...SCRIPT])
   try {

@@ -39,7 +39,7 @@ describe('images that a message names', () => {
     const { images, problems } = readImages(dir, [big, ...many])
     expect([images.length, problems]).toEqual([
       10,
-      ['big.png is not sent: it is larger than 3.5 MB. Scale it down.', 'png is not sent: a message takes 10 images.'],
+      ['big.png is not sent: it is larger than 3.5 MB. Scale it down.', 'png is not sent: a message can have 10 images.'],
     ])
   })
 

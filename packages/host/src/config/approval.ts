@@ -22,7 +22,7 @@ export interface ApprovalSettings {
 export function approvalSettings(layers: readonly Layer[], isTrusted: boolean, cwd: string, env: Env): ApprovalSettings {
   const [mode] = given(layers, 'mode')
   if (mode && !MODES.includes(mode.value))
-    throw new UsageError(`there is no mode "${mode.value.slice(0, 40)}"`, `There are ${MODES.join(', ')}.`)
+    throw new UsageError(`there is no mode "${mode.value.slice(0, 40)}"`, `The modes are ${MODES.join(', ')}.`)
   const rules = given(layers, 'policy')
     .flatMap(({ value, ...rest }) => value.map((rule) => ({ ...rest, value: rule as ConfiguredRule })))
     .filter(({ value }) => value.folder === undefined || isWithin(cwd, value.folder, env))

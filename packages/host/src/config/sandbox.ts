@@ -39,7 +39,7 @@ export function sandboxSettings(layers: readonly Layer[]): SandboxSettings {
     if (name === 'readable') return combined(given(layers, 'sandbox.readable'))
     if (!isLimit(name)) return first
     const fault = first?.origin === 'flag' ? limitFault(name, first.value) : undefined
-    if (fault !== undefined) throw new UsageError(`--${name} ${first?.value}: ${fault}`, 'mulligan sandbox run --help shows what there is.')
+    if (fault !== undefined) throw new UsageError(`--${name} ${first?.value}: ${fault}`, 'mulligan sandbox run --help shows the flags.')
     return first
       ? { ...first, value: numberOf(first.value as string | number) }
       : { value: profile[SANDBOX_LIMITS[name]], origin: 'default', from: 'default' }

@@ -27,7 +27,7 @@ export const open: OpenModel = async (request) => {
   const shown = await known(name, url, createGet(url, { patience: ANSWER_WITHIN, headers }))
   const { capabilities, remoteHost } = shown
   if (capabilities?.has('embedding') && !capabilities.has('completion'))
-    throw new UsageError(`${name} makes embeddings and can't answer`, 'Name another model: ollama list shows the installed ones.')
+    throw new UsageError(`${name} is an embedding model and can't answer`, 'Name another model: ollama list shows the installed ones.')
   const { tokens, warning } = effectiveContext(contextTokens, shown)
   const { minP, ...sampling } = samplingFor(request, shown.sampled)
   const warnings = warning === undefined ? [] : [warning]

@@ -37,6 +37,6 @@ export function remember({ provider, name, address }: Remembered, env: Env): voi
     renameSync(made, join(dir, FILE))
   } catch (error) {
     rmSync(made, { force: true })
-    throw new UsageError(`the choice can't be kept in ${dir}: ${(error as Error).message}`, 'Set MULLIGAN_DATA_DIR to a writable folder.')
+    throw new UsageError(`the choice can't be saved in ${dir}: ${(error as Error).message}`, 'Set MULLIGAN_DATA_DIR to a writable folder.')
   }
 }

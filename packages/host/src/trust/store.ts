@@ -92,7 +92,7 @@ export async function changeTrust(cwd: string, change: (folders: TrustedFolders)
     )
   } catch (error) {
     throw new UsageError(
-      `trust can't be kept in ${path}: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`,
+      `trust can't be saved in ${path}: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`,
       'Set MULLIGAN_DATA_DIR to a writable folder.',
     )
   }

@@ -1,20 +1,20 @@
-/** `/theme` shows or changes the colors of the chat. */
+/** `/theme` shows or changes the colours of the chat. */
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { colorsFor, setTheme, THEMES, type ThemeName, themeFor } from '../../ui/colors.ts'
 import type { SlashCommand } from './table.ts'
 
 const SAYS: Readonly<Record<ThemeName, string>> = {
-  auto: 'by the background if the terminal tells it, otherwise terminal',
-  dark: 'for a dark background, 256 colors',
-  light: 'for a light background, 256 colors',
-  terminal: 'the 16 colors of the terminal',
-  none: 'no colors',
+  auto: 'by the background that the terminal reports, otherwise terminal',
+  dark: 'for a dark background, 256 colours',
+  light: 'for a light background, 256 colours',
+  terminal: 'the 16 colours of the terminal',
+  none: 'no colours',
 }
 
 export const theme: SlashCommand = {
   name: 'theme',
   usage: '[NAME]',
-  description: 'show or change the colors of the chat, from now on',
+  description: 'show or change the colours of the chat',
   anytime: true,
   run: async (asked, { choice, sayRows, tell, cwd }) => {
     let now = choice().settings.theme.value
@@ -27,6 +27,6 @@ export const theme: SlashCommand = {
       tell(`Written to ${await setValue(['theme'], now, { cwd })}.`)
     }
     sayRows(THEMES.map((name) => [`${name === now ? '>' : ' '} ${name}`, SAYS[name]]))
-    if (!colorsFor(process.stdout).isColorSupported && now !== 'none') tell('NO_COLOR or TERM turns colors off here.')
+    if (!colorsFor(process.stdout).isColorSupported && now !== 'none') tell('NO_COLOR or TERM turns colours off here.')
   },
 }

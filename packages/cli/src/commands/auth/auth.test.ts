@@ -99,7 +99,7 @@ it.each<[string, readonly string[], RegExp]>([
   [
     'no password',
     ['--address', 'a@example.com', '--imap', 'imaps://x', '--smtp', 'smtps://x'],
-    /nobody can be asked[\s\S]*--password-file/,
+    /nobody is there[\s\S]*--password-file/,
   ],
 ])('mail with %s says what is missing', async (_, args, says) => {
   using here = place()

@@ -79,7 +79,7 @@ async function settingsFor(flags: MailFlags, { signal, trigger }: Interrupt): Pr
   }
   for (const key of ['address', 'imap', 'smtp'] as const) {
     settings[key] ??= isAttendedFor(flags) ? (await askInTerminal(trigger)(QUESTIONS[key], signal))?.trim() : undefined
-    if (!settings[key]) throw new UsageError(`mail.${key} is not set`, `Name it: mulligan auth mail --${key} …`)
+    if (!settings[key]) throw new UsageError(`mail.${key} is not set`, `Set it: mulligan auth mail --${key} …`)
   }
   return { ...settings, user: flags.user ?? mail?.settings.user }
 }
@@ -89,10 +89,10 @@ async function passwordFor({ passwordFile, json }: MailFlags, user: string, { si
     const given = passwordFile === '-' ? await text(process.stdin) : read(passwordFile)
     const line = given.replace(/\r?\n[\s\S]*$/, '')
     if (line !== '') return line
-    throw new UsageError('the password is empty', 'The first line is the password.')
+    throw new UsageError('the password is empty', 'The first line of the file must be the password.')
   }
   if (!isAttendedFor({ ...(json !== undefined && { json }) }))
-    throw new UsageError('nobody can be asked for the password', 'mulligan auth mail --password-file FILE, or - for stdin')
+    throw new UsageError('nobody is there to enter the password', 'mulligan auth mail --password-file FILE, or - for stdin')
   const password = await askHidden(trigger)(
     `The password for ${oneLine(user, 80)} (for Gmail, iCloud and others an app password): `,
     signal,

@@ -107,7 +107,7 @@ export async function initConfig(flags: EditFlags, output: Output): Promise<numb
 
 function placeOf(cwd: string, { project = false }: EditFlags): FilePlace {
   const place = project ? projectPlace(cwd) : userPlace(process.env)
-  if (place.path === '') throw new UsageError('there is no home folder for a configuration', 'Set HOME, or MULLIGAN_CONFIG to a file.')
+  if (place.path === '') throw new UsageError('there is no home folder for the configuration', 'Set HOME, or MULLIGAN_CONFIG to a file.')
   return place
 }
 

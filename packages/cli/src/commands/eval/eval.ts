@@ -57,7 +57,7 @@ function conclude(report: EvalReport, wasStopped: boolean, { json, resume, jsonl
   print({ out }, json, report, reportLines(report).map(sanitize))
   if (report.complete) return EXIT.ok
   const path = resume ?? jsonl
-  err(`${report.incomplete}.${path === undefined ? '' : ` To go on: the same command with --resume ${oneLine(path, 200)}`}\n`)
+  err(`${report.incomplete}.${path === undefined ? '' : ` To continue, run the same command with --resume ${oneLine(path, 200)}`}\n`)
   return wasStopped ? EXIT.cancelled : EXIT.failed
 }
 

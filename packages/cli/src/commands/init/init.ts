@@ -155,7 +155,7 @@ const SLACK = [
 
 async function setUpSlack({ output, ask, isAsking }: Setup): Promise<void> {
   if (!isAsking() || servicesIn(configured(), process.env).includes('slack')) return
-  if (/^(?:y(?:es)?|\?)$/i.test(await ask('Slack: y for how to set it up, or Enter to skip: '))) output.err(`${SLACK}\n`)
+  if (/^(?:y(?:es)?|\?)$/i.test(await ask('Slack: y to see how to set it up, or Enter to skip: '))) output.err(`${SLACK}\n`)
 }
 
 /** Runs a step that was answered. What fails is reported, and the next step follows. */

@@ -60,7 +60,7 @@ async function serverCalled(name: string, flags: FolderFlags, output: Output): P
   const { settings } = await settled(cwd, read, { tell: output.err, uses: 'tools' })
   const found = settings.mcpServers.find(({ value }) => value.name === name)?.value.server
   const shown = JSON.stringify(oneLine(name, 60))
-  if (!found) throw new UsageError(`there is no MCP server ${shown}`, 'mulligan mcp list lists them; an address can be named too.')
+  if (!found) throw new UsageError(`there is no MCP server ${shown}`, 'mulligan mcp list lists them; you can also give an address.')
   try {
     const { url, oauth } = expanded(found, process.env)
     if (url === undefined || !URL.canParse(url)) throw new Error('it is a program, which logs in by itself')

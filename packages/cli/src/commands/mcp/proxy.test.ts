@@ -115,7 +115,7 @@ describe('a call with effects that was cut off', () => {
     expect(sentBy(here)).toEqual([text, 'another'])
 
     expect((await here.run(['mcp', 'resolve'])).stdout).toMatch(/ID.*\n1 .*send/)
-    expect(await here.run(['mcp', 'resolve', '7'])).toMatchObject({ code: 2, stderr: expect.stringContaining('mcp resolve lists them') })
+    expect(await here.run(['mcp', 'resolve', '7'])).toMatchObject({ code: 2, stderr: expect.stringContaining('mcp resolve lists such calls') })
     expect(await here.run(['mcp', 'resolve', '1'])).toMatchObject({ code: 0, stdout: expect.stringContaining('may be called') })
     expect((await here.run(['mcp', 'resolve', '--json'])).stdout).toContain('"calls":[]')
     const third = await start(here, ['--timeout', '1'])
@@ -158,7 +158,7 @@ describe('what can not work is said at once', () => {
     [['mcp', 'proxy'], 'mcp proxy needs a server'],
     [['mcp', 'proxy', '--url', 'http://127.0.0.1:1/mcp', '--', 'node'], 'mcp proxy needs a server'],
     [['mcp', 'proxy', '--', 'no-such-program-here'], 'there is no program "no-such-program-here" in PATH'],
-    [['mcp', 'proxy', '--url', 'localhost:3000'], 'is not an address of a server'],
+    [['mcp', 'proxy', '--url', 'localhost:3000'], 'is not the address of a server'],
     [['mcp', 'proxy', '--url', 'http://127.0.0.1:1/', '--header', 'nonsense'], 'is not a header'],
     [['mcp', 'proxy', '--env', 'NOT_SET_AT_ALL', '--', 'node'], 'the variable NOT_SET_AT_ALL is not set'],
     [['mcp', 'proxy', '--record', '/no/such/folder/x', '--', 'node'], "/no/such/folder/x can't be written"],

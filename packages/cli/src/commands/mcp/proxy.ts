@@ -72,7 +72,7 @@ export async function proxyCommand(command: readonly string[], flags: ProxyFlags
     ),
     toClient: (line) => output.out(`${line}\n`),
   })
-  const reader = lineReader(MAX_LINE, proxy.fromClient, ({ bytes }) => output.err(`mulligan: a message of ${bytes} bytes was left out\n`))
+  const reader = lineReader(MAX_LINE, proxy.fromClient, ({ bytes }) => output.err(`mulligan: a message of ${bytes} bytes was dropped\n`))
   const interrupt = watchInterrupts(() => gone.resolve())
   process.stdin.on('data', reader.push)
   process.stdin.on('end', gone.resolve)
@@ -111,12 +111,12 @@ async function serverOf({ command, url, headers, auth, variables, cwd }: Server,
   const { resolveProgram, startProgram } = await import('@mulligan/sandbox')
   const file = /[\\/]/.test(program) ? resolve(cwd ?? '', program) : resolveProgram(program)
   if (file === undefined)
-    throw new UsageError(`there is no program ${JSON.stringify(oneLine(program, 80))} in PATH`, 'Name it with its path, or install it.')
+    throw new UsageError(`there is no program ${JSON.stringify(oneLine(program, 80))} in PATH`, 'Install it, or give its path.')
   const env = serverEnv(process.env, variables)
   return processServer({ command: file, args, env, ...(cwd !== undefined && { cwd }), spawn: startProgram, log })
 }
 
 function addressOf(url: string): string {
   if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
-  throw new UsageError(`${JSON.stringify(url)} is not an address of a server`, 'It begins with http:// or https://.')
+  throw new UsageError(`${JSON.stringify(url)} is not the address of a server`, 'An address begins with http:// or https://.')
 }

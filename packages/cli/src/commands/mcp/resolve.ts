@@ -28,7 +28,10 @@ export async function resolveCommand(
     }
     const call = calls.find((one) => String(one.id) === id)
     if (!call)
-      throw new UsageError(`no call with the id ${JSON.stringify(oneLine(id, 20))} is in doubt`, 'mulligan mcp resolve lists them.')
+      throw new UsageError(
+        `no call with the id ${JSON.stringify(oneLine(id, 20))} is indeterminate`,
+        'mulligan mcp resolve lists such calls.',
+      )
     journal.settle(call.id)
     print(output, json, { resolved: call }, [`${call.tool} may be called with these arguments again.`])
     return EXIT.ok

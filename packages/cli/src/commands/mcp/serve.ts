@@ -90,11 +90,14 @@ const MIN_TOKEN = 16
 async function overHttp(server: ToolServerOptions, what: string, port: number | true, output: Output): Promise<ServedTools> {
   const own = process.env['MULLIGAN_MCP_TOKEN']
   if (own !== undefined && own.length < MIN_TOKEN)
-    throw new UsageError(`the token in ${TOKEN} is too short`, `It needs at least ${MIN_TOKEN} characters; without it, one is made up.`)
+    throw new UsageError(
+      `the token in ${TOKEN} is too short`,
+      `It needs at least ${MIN_TOKEN} characters; without the variable, a new one is generated.`,
+    )
   const token = own ?? randomBytes(32).toString('base64url')
   const served = await serveToolsHttp({ ...server, token, ...(port !== true && { port }), onError: onError(output) }).catch((error) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new UsageError(`port ${port} is in use`, 'Name another one, or none for a free one.')
+    throw new UsageError(`port ${port} is in use`, 'Use another port, or omit it for a free one.')
   })
   output.err(`${what} at ${served.url}\n${own === undefined ? `Authorization: Bearer ${token}\n` : `The token is in ${TOKEN}.\n`}`)
   return served

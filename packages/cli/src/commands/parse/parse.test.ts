@@ -133,7 +133,7 @@ describe('mulligan parse', () => {
   })
 
   it.each([
-    ['no tools', ['said.txt'], /no tools are named/],
+    ['no tools', ['said.txt'], /no tools were given/],
     ['no such file', ['nope.txt', '--tools', 'tools.json'], /nope\.txt can't be read \(ENOENT\)/],
     ['no such rows', ['--jsonl', 'nope.jsonl'], /nope\.jsonl can't be read/],
     ['rows that are a folder', ['--jsonl', '.'], /can't be read \(EISDIR\)/],

@@ -38,7 +38,7 @@ export async function parseCommand(file: string | undefined, flags: ParseFlags, 
   if (flags.jsonl !== undefined) return parseRows(flags.jsonl, output)
   if (flags.tools === undefined)
     throw new UsageError(
-      'no tools are named',
+      'no tools were given',
       'Add --tools FILE: a JSON list of them, as in the request to the model. Calls to unknown tools are never recognized.',
     )
   const { effect = ASSUMED_EFFECT } = flags
@@ -66,7 +66,7 @@ function familyNamed(given: string): string {
   const ids = families.map(({ id }) => id)
   if (ids.includes(name)) return name
   const [near] = nearest(name, ids)
-  throw new UsageError(`there is no family "${name}"${near ? `; did you mean ${near}?` : ''}`, `There are ${ids.join(', ')}.`)
+  throw new UsageError(`there is no family "${name}"${near ? `; did you mean ${near}?` : ''}`, `The families are ${ids.join(', ')}.`)
 }
 
 /** Prints one output line for each input line as it arrives. A line that is not a valid row yields an error in its place. */

@@ -135,7 +135,7 @@ export async function sandboxPull(image: string | undefined, { backend, cwd }: P
   const interrupt = watchInterrupts(() => undefined)
   try {
     await pullImage(name, { ...(backend && { backend }), signal: interrupt.signal, onProgress: (line) => err(`${oneLine(line)}\n`) })
-    out(`${sanitize(name)} is here.\n`)
+    out(`${sanitize(name)} is available.\n`)
     return EXIT.ok
   } catch (error) {
     if (interrupt.signal.aborted) return EXIT.cancelled

@@ -188,7 +188,7 @@ describe('a session is named', () => {
     [['show', 'ab-'], '2 sessions begin with ab-'],
     [['show', 'ab-one', '--last'], 'a session was named together with --last'],
     [['delete'], 'no session was named'],
-    [['delete', 'ab-one'], 'to delete this session needs confirmation'],
+    [['delete', 'ab-one'], 'deleting this session needs confirmation'],
     [['delete', 'ab-one', 'ab-'], '2 sessions begin with ab-'],
     [['delete', '--all', '-y'], '--all needs --older-than'],
     [['delete', '--older-than', 'long'], 'a number of hours, days or weeks'],
@@ -238,7 +238,7 @@ describe('mulligan sessions delete', () => {
     expect([code, stdout, stderr]).toEqual([
       1,
       'Deleted session two.\n',
-      expect.stringMatching(/^Left: session one is in use by process \d+\.\n$/),
+      expect.stringMatching(/^Not deleted: session one is in use by process \d+\.\n$/),
     ])
     if ('release' in claim) await claim.release()
     await store.close()

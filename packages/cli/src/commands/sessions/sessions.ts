@@ -177,7 +177,7 @@ export function writeTo(path: string, text: string, overwrites: boolean, flag = 
     writeFileSync(resolve(path), text, { mode: 0o600, flag: overwrites ? 'w' : 'wx' })
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw new UsageError(`${path} exists already`, 'Name another file, or add --force to overwrite it.')
+    if (code === 'EEXIST') throw new UsageError(`${path} already exists`, 'Name another file, or add --force to overwrite it.')
     throw new UsageError(`${path} can't be written: ${code}`, `Name another file with ${flag}.`)
   }
 }
@@ -229,7 +229,7 @@ async function agreed(sessions: readonly SessionRow[], flags: DeleteFlags, { err
   const many = sessions.length === 1 ? 'this session' : `these ${sessions.length} sessions`
   if (!isAttendedFor(flags))
     throw new UsageError(
-      `to delete ${many} needs confirmation, but nobody is there to confirm`,
+      `deleting ${many} needs confirmation, but nobody is there to confirm`,
       'Add --yes. Deleted sessions cannot be recovered.',
     )
   for (const { id, updatedAt, title } of sessions.slice(0, MAX_NAMED)) err(`  ${id}  ${localTime(updatedAt)}  ${oneLine(title, 60)}\n`)
@@ -259,7 +259,7 @@ async function remove(
       for (const left of filesLeft(id, data)) output.err(`Not removed: ${oneLine(fromHome(left), 300)}\n`)
     }
   }
-  for (const { id, by } of busy) output.err(`Left: session ${id} is in use by ${oneLine(by, 80)}.\n`)
+  for (const { id, by } of busy) output.err(`Not deleted: session ${id} is in use by ${oneLine(by, 80)}.\n`)
   const many = deleted.length === 1 ? `session ${deleted[0]}` : `${deleted.length} sessions`
   print(output, json, { deleted, busy }, deleted.length > 0 ? [`Deleted ${many}.`] : [])
   return busy.length === 0 ? EXIT.ok : EXIT.failed
@@ -291,7 +291,7 @@ export async function repairSessions({ json }: FolderFlags, output: Output): Pro
     throw new UsageError(
       `the store ${store} can't be repaired: ${(error as Error).message}`,
       error instanceof NoStore
-        ? 'There is nothing to repair: the first session makes a store. If there was one, MULLIGAN_DATA_DIR may name another folder than before.'
+        ? 'There is nothing to repair: the first session creates the store. If there was one, MULLIGAN_DATA_DIR may have changed.'
         : 'Close every mulligan that is running, or move the file away: the next session creates a new one.',
     )
   })

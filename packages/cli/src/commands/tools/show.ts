@@ -29,7 +29,7 @@ function toolNamed(name: string, tools: readonly Tool[]): Tool {
   const [near] = found.candidates
   throw new UsageError(
     `there is no tool ${oneLine(name, 64)}${near ? `; did you mean ${near}?` : ''}`,
-    `There are ${tools.map((one) => one.name).join(', ')}.`,
+    `The tools are ${tools.map((one) => one.name).join(', ')}.`,
   )
 }
 

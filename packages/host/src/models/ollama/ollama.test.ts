@@ -265,7 +265,7 @@ describe('is not opened', () => {
   })
 
   it('when it makes embeddings', async () => {
-    await expect(start([], { capabilities: ['embedding'] })).rejects.toThrow('makes embeddings')
+    await expect(start([], { capabilities: ['embedding'] })).rejects.toThrow('embedding model')
   })
 })
 
