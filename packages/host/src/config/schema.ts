@@ -96,24 +96,24 @@ const serverFields = () =>
     .looseObject({
       command: text().describe('The program.'),
       args: z.array(z.string()).describe('Its arguments.'),
-      env: z.record(text(), z.string()).describe('Its variables, besides those that every program needs.'),
+      env: z.record(text(), z.string()).describe('Its environment variables, in addition to the usual ones (`PATH`, `HOME`, …).'),
       cwd: text().describe('The folder it starts in. Default: the workspace.'),
-      url: z.string().describe('In place of a program: the address of a server that is reached by Streamable HTTP.'),
-      headers: z.record(text(), z.string()).describe('Headers of each request to it.'),
+      url: z.string().describe('Instead of a program: the address of a server that is reached by Streamable HTTP.'),
+      headers: z.record(text(), z.string()).describe('Headers sent with each request.'),
       oauth: z
         .strictObject({
-          clientId: text().describe('Its ID, or the https address of its metadata.'),
-          clientSecret: text().describe('Its secret, best as a variable in braces.'),
-          scope: text().describe('What is asked for.'),
-          callbackPort: z.int().min(1).max(65535).describe('The port to which the browser returns.'),
+          clientId: text().describe('The client ID, or the https address of the client metadata.'),
+          clientSecret: text().describe('The client secret, preferably as a variable in braces.'),
+          scope: text().describe('The scopes to request.'),
+          callbackPort: z.int().min(1).max(65535).describe('The port that the browser is redirected to.'),
         })
         .partial()
-        .describe('The client for `mulligan mcp login`, if the authorization server registers none.'),
-      disabled: z.boolean().describe('Leaves it out.'),
-      trustAnnotations: z.boolean().describe('Believes tools that say they only read, so that they run without asking.'),
+        .describe('The client for `mulligan mcp login`, if the authorization server does not register clients.'),
+      disabled: z.boolean().describe('Ignores the server.'),
+      trustAnnotations: z.boolean().describe('Believes `readOnlyHint`, so that such tools run without asking.'),
       trustResults: z
         .boolean()
-        .describe('Takes its results for no hostile content. Otherwise each effect after one needs a person, even with `--yes`.'),
+        .describe('Does not treat its results as untrusted content, after which each external effect needs a person, even with `--yes`.'),
       tools: z
         .record(
           text(),
@@ -125,7 +125,7 @@ const serverFields = () =>
             })
             .partial(),
         )
-        .describe('Settings of its tools, by name with `*`.'),
+        .describe('Settings of its tools, by name; `*` is a wildcard.'),
     })
     .partial()
     .refine(({ command, url }) => (command === undefined) !== (url === undefined), 'either a command or a url')
@@ -174,7 +174,7 @@ export const TABLE = {
   models: row(
     () => z.record(text(), modelFields()),
     set,
-    'Settings of models, by `PROVIDER/NAME` with `*`. All matching entries apply; the most specific wins.',
+    'Settings of models, by `PROVIDER/NAME`; `*` is a wildcard. All matching entries apply; the most specific wins.',
   ),
   agent: { ...row(name, fallback, 'The agent to use.', { flag: '--agent' }), default: 'build' },
   agents: row(() => z.record(name(), agentFields()), ownAgent, 'Your own agents, by name.', { fields: { model: localModel } }),
@@ -199,7 +199,7 @@ export const TABLE = {
   'web.search': row(
     searchFields,
     goesElsewhere,
-    'Where `web_search` searches. Default: every service that the environment has a key or address for.',
+    'Where `web_search` searches. Default: the first of SearXNG, Brave and Tavily whose address or key is in the environment.',
   ),
   diagnostics: row(
     () => z.array(checkFields()),
@@ -209,7 +209,7 @@ export const TABLE = {
   mcpServers: row(
     () => z.record(name(), serverFields()),
     trusted('may add some after your approval (`mulligan trust`)', 'starts programs outside the sandbox, or sends data elsewhere'),
-    'MCP servers whose tools the model may use, by name, in the shape that other clients use. Variables in braces are replaced, as in a shell.',
+    'MCP servers whose tools the model may use, by name, in the format of other clients. Variables in braces are replaced, as in a shell.',
   ),
   'notes.vault': row(
     folder,
@@ -219,7 +219,7 @@ export const TABLE = {
   notify: row(
     () => z.enum(['off', 'bell', 'desktop']),
     user('decides what your terminal does'),
-    'How the chat calls you when it waits for an answer, or a long turn has ended, and you are elsewhere: the bell, or a notification of the desktop, if the terminal can show one.',
+    'What the chat does when it waits for an answer, or a long turn has ended, while you are elsewhere: ring the bell, or show a desktop notification, if the terminal supports it.',
     { default: 'bell' },
   ),
   'mail.address': row(
@@ -227,23 +227,23 @@ export const TABLE = {
     whoseMail,
     'Your address, for mail by IMAP and SMTP: `ana@example.com`, or `Ana <ana@example.com>`. The model then has the mail tools.',
   ),
-  'mail.user': row(text, whoseMail, 'The name for the login to the mail servers. Default: the address.'),
+  'mail.user': row(text, whoseMail, 'The login name for the mail servers. Default: the address.'),
   'mail.imap': row(
     mailServer('imap'),
     whoseMail,
-    'The server that has your mail: `imaps://HOST`, or `imap://HOST` with STARTTLS; a port may follow. The password is not in a file of settings: `mulligan auth mail`.',
+    'The server for reading mail: `imaps://HOST`, or `imap://HOST` with STARTTLS; a port may follow. `mulligan auth mail` stores the password.',
   ),
-  'mail.smtp': row(mailServer('smtp'), whoseMail, 'The server that sends your mail: `smtps://HOST`, or `smtp://HOST` with STARTTLS.'),
+  'mail.smtp': row(mailServer('smtp'), whoseMail, 'The server for sending mail: `smtps://HOST`, or `smtp://HOST` with STARTTLS.'),
   theme: row(
     () => z.enum(['auto', 'dark', 'light', 'terminal', 'none']),
     user('decides how your terminal looks'),
-    'The colors of the chat: for a `dark` or `light` background, the 16 of the `terminal`, or `none`. `auto`: by the background if the terminal tells it (`COLORFGBG`), otherwise `terminal`.',
+    'The colours of the chat: for a `dark` or `light` background, the 16 of the `terminal`, or `none`. `auto`: by the background that the terminal reports (`COLORFGBG`), otherwise `terminal`.',
     { default: 'auto' },
   ),
   plain: row(
     () => z.enum(['auto', 'on', 'off']),
     user('decides how your terminal looks'),
-    'The chat as plain lines, for screen readers and simple terminals: nothing is drawn again. `auto`: if `TERM` is `dumb`.',
+    'Prints the chat as plain lines, for screen readers and simple terminals. `auto`: only if `TERM` is `dumb`.',
     { default: 'auto' },
   ),
   store: row(
@@ -301,7 +301,7 @@ export const TABLE = {
   'sandbox.readable': row(
     () => z.array(text().refine((path) => !path.split(/[\\/]/).includes('..'), 'a path in the workspace')),
     trusted('may name some after your approval (`mulligan trust`)', 'lets commands read these secret files'),
-    'Secret files, such as `.env.test`, that commands may read; the others are empty for them. Paths are relative to the workspace; one that begins with / or ~/ applies to that folder only.',
+    'Secret files, such as `.env.test`, that commands may read; the others are empty for them. Paths are relative to the workspace; one that begins with / or ~/ names one file.',
   ),
   mode: row(
     () => z.enum(MODES),

@@ -32,9 +32,13 @@ export const modelFields = () =>
         .describe('Seconds without new output before a reply is abandoned. Default: 300, and 3,600 before the first token.'),
       prices: z
         .strictObject({
-          input: z.number().min(0).describe('Of input.'),
-          output: z.number().min(0).describe('Of output, with the thinking.'),
-          cached: z.number().min(0).optional().describe("Of input that was read from the provider's cache. Default: as other input."),
+          input: z.number().min(0).describe("Price of input, per million tokens. Ignored in a project's file."),
+          output: z.number().min(0).describe("Price of output, including thinking. Ignored in a project's file."),
+          cached: z
+            .number()
+            .min(0)
+            .optional()
+            .describe("Price of input from the provider's cache. Default: as other input. Ignored in a project's file."),
         })
         .describe("Prices per million tokens, in your currency, for `limits.cost` and `/cost`. A project's are ignored."),
       opensInReasoning: z

@@ -38,7 +38,9 @@ export function chooseModel(model: string | undefined, baseUrl: string | undefin
   const [near] = nearest(prefix, PROVIDER_NAMES, 1)
   throw new UsageError(
     `there is no provider "${prefix}"`,
-    near ? `Did you mean --model ${near}/${name}?` : `The providers are ${PROVIDER_NAMES.join(', ')}; with --base-url the model may have any name.`,
+    near
+      ? `Did you mean --model ${near}/${name}?`
+      : `The providers are ${PROVIDER_NAMES.join(', ')}; with --base-url the model may have any name.`,
   )
 }
 

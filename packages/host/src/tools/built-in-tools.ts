@@ -80,7 +80,7 @@ export function builtInTools(
   }
 }
 
-/** Returns the configured search, otherwise every one that the environment has a key or address for. Keys are never in a file. */
+/** Returns the configured search service, otherwise all that the environment has a key or address for; the first is used. Keys are never in a file. */
 function searchOf({ webSearch }: Settings, env: Env): NonNullable<WebOptions['search']> {
   const brave = env['BRAVE_API_KEY']
   const tavily = env['TAVILY_API_KEY']

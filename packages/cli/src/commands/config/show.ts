@@ -203,7 +203,7 @@ function textOf({ key, type, description, project, variables, flag, layers, ...r
     ...(flag === undefined ? [] : [['flag', `${flag} of mulligan run`]]),
     ...(variables.length === 0 ? [] : [['variable', variables.join(', or ')]]),
     ['project', `a project's file ${project}`],
-    ['in force', 'value' in rest ? shown(rest.value) : 'nothing'],
+    ['value', 'value' in rest ? shown(rest.value) : 'nothing'],
     ...layers.map(({ from, value, counts, why }, at) => [
       at === 0 ? 'set by' : '',
       `${from}: ${shown(value)}${counts ? '' : `  (not effective: ${why})`}`,
