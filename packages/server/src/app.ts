@@ -1,7 +1,7 @@
 /** The HTTP application: security, checks and routes. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Store } from '@mulligan/agent'
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status'
 import { type Body, CONTRACT, type Endpoint } from './contract.ts'
@@ -31,6 +31,7 @@ const atMost = (maxSize: number) =>
     },
   })
 const smallBody = atMost(MAX_BODY)
+const largeBody = atMost(MAX_CHAT)
 
 export interface AppOptions {
   readonly store: Store
@@ -54,7 +55,7 @@ export function createApp(options: AppOptions): Hono {
   const app = new Hono()
   app.use(secureHeaders)
   app.use(checkReached(reached))
-  app.use((c, next) => (c.req.path === CHAT ? next() : smallBody(c, next)))
+  app.use(unread)
   app.onError((error, c) => {
     const known = apiErrorOf(error)
     if (known.status === 500) log({ error })
@@ -81,7 +82,8 @@ export function createApp(options: AppOptions): Hono {
     strangers.known((c.env as Partial<HttpBindings>).incoming?.socket)
     return next()
   })
-  app.use(CHAT, atMost(MAX_CHAT))
+  // Nothing of a body is read or kept for somebody without the token.
+  app.use('/api/*', (c, next) => (c.req.path === CHAT ? largeBody(c, next) : smallBody(c, next)))
   app.get('/metrics', async (c) => {
     const pending = (await store.approvals({ status: 'pending' })).length
     return c.text(metrics.text(runner.counts(), pending), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
@@ -128,6 +130,12 @@ export function createApp(options: AppOptions): Hono {
     })
   }
   return app
+}
+
+/** Nobody reads the body of a HEAD response: what would be written to it goes on forever otherwise. */
+const unread: MiddlewareHandler = async (c, next) => {
+  await next()
+  if (c.req.method === 'HEAD') await c.res.body?.cancel()
 }
 
 function jsonOf(c: Context, text: string): unknown {

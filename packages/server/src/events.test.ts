@@ -13,6 +13,7 @@ import { streamEvents } from './event-source.ts'
 import { createFeed } from './feed.ts'
 import { isEnd, parsed, type Sent, serving } from './serving.fixture.ts'
 import { eventStream } from './sse.ts'
+import { uiMessageStream } from './ui-messages/stream.ts'
 
 const event = (id: number): AgentEvent => ({
   type: 'warning',
@@ -194,6 +195,44 @@ it('a client that stops reading while it is sent what is stored is disconnected,
     ids.push(id ?? '')
   }
   expect(ids).toHaveLength(20)
+})
+
+it('a client of the chat that stops reading is disconnected, too', async () => {
+  const store = memoryStore()
+  await store.createSession({ id: 's', cwd: '/', title: '' })
+  const at = { sessionId: 's', turnId: 's/1', at: 1 }
+  const said = Array.from({ length: 20 }, (_, n): AgentEvent => ({ ...at, type: 'warning', message: 'x'.repeat(50_000), id: n + 1 }))
+  await store.append(said, true)
+  const open = (heartbeat: number, signal = new AbortController().signal) => {
+    const cut = Promise.withResolvers<void>()
+    const feed = createFeed(store, 's')
+    const { body } = uiMessageStream({ store, feed, sessionId: 's', turnId: 's/1', before: 0 }, signal, cut.resolve, heartbeat)
+    return { body: body as ReadableStream<Uint8Array>, cut: cut.promise, feed }
+  }
+  const stalled = open(20)
+  await stalled.cut
+  await expect.poll(stalled.feed.listeners).toBe(0)
+  // One that reads is sent everything, and stays.
+  const stop = new AbortController()
+  const reads = open(60_000, stop.signal)
+  let bytes = 0
+  for await (const piece of reads.body) {
+    bytes += piece.byteLength
+    if (bytes > 20 * 50_000) break
+  }
+  expect(bytes).toBeGreaterThan(20 * 50_000)
+  stop.abort()
+})
+
+it('HEAD of a stream opens none', async () => {
+  await using served = await serving([])
+  const { api, server, session } = served
+  const headers = { authorization: `Bearer ${server.token}` }
+  const answer = await fetch(`${server.url}/api/sessions/${await session()}/events`, { method: 'HEAD', headers })
+  expect([answer.status, await answer.text()]).toEqual([200, ''])
+  const metrics = await (await fetch(`${server.url}/metrics`, { headers })).text()
+  expect(metrics).toMatch(/^mulligan_event_streams 0$/m)
+  expect((await api.get('/api/sessions')).status).toBe(200)
 })
 
 it('over a connection that is not read, a client is disconnected, and comes back for the rest', async () => {

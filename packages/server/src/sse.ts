@@ -85,6 +85,16 @@ export function countedStream(onCancel: () => void): { readonly stream: Readable
   }
 }
 
+/** Returns whether the client has taken nothing since the last call, though there is something: it would be held forever. */
+export function stallOf({ waiting, taken }: Queue): () => boolean {
+  let before = -1
+  return () => {
+    const isStalled = waiting() > 0 && taken() === before
+    before = taken()
+    return isStalled
+  }
+}
+
 /** @param onEvict called when a client was too slow */
 export function eventStream(
   source: Omit<SourceOptions, 'send' | 'signal'>,
@@ -97,15 +107,13 @@ export function eventStream(
   const { stream, queue } = countedStream(() => gone.abort())
   let isSynced = false
   let evicted = false
-  let taken = -1
+  const isStalled = stallOf(queue)
   const heartbeat = setInterval(() => {
-    // A client that has taken nothing since the last time, though there is something, would be held forever.
-    if (queue.waiting() > 0 && queue.taken() === taken) {
+    if (isStalled()) {
       evicted = true
       gone.abort()
       return queue.end()
     }
-    taken = queue.taken()
     queue.put(HEARTBEAT_BYTES)
   }, heartbeatMs)
   heartbeat.unref()

@@ -58,7 +58,7 @@ export function questionOf(
   ]
   const text = [
     '',
-    `${colors.yellow('?')} ${asker}${colors.bold(oneLine(tool, 64))} (${effect}) ${oneLine(visible(target), 200)}`,
+    `${colors.yellow('?')} ${asker}${colors.bold(oneLine(tool, 64))} (${oneLine(effect, 20)}) ${oneLine(visible(target), 200)}`,
     ...(changes ? [`  It has run, but its changes are not kept yet: ${oneLine(visible(changes.summary), 200)}.`] : []),
     ...parts.flatMap(({ lines, more }) => [...lines, ...more]).map((line) => ' '.repeat(INDENT) + line),
     ...whyLines(request, asks).map((line) => colors.dim(`  ${line}`)),
@@ -193,7 +193,10 @@ async function chooseRules(
 ): Promise<number | undefined> {
   const numbered = offers.flatMap((rules, at) => rules.map((rule, line) => `    ${line === 0 ? at + 1 : ' '}  ${safeJson(rule)}`))
   const numbers = offers.map((_, at) => `[${at + 1}]`).join(', ')
-  const line = await ask(['', `  To be written to "policy" in ${file}:`, ...numbered, `  ${numbers}, [n]othing: `].join('\n'), signal)
+  const line = await ask(
+    ['', `  To be written to "policy" in ${oneLine(visible(file))}:`, ...numbered, `  ${numbers}, [n]othing: `].join('\n'),
+    signal,
+  )
   const chosen = Number(line?.trim() || Number.NaN) - 1
   return offers[chosen] ? chosen : undefined
 }

@@ -12,6 +12,7 @@ import { subjectOf } from '../ui/events-to-lines.ts'
 import type { Output } from '../ui/output.ts'
 import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '../ui/report.ts'
 import type { RemoteFlags } from './named.ts'
+import { safe, safeEvent } from './safe.ts'
 import { connect, type Remote } from './server.ts'
 import { type Begun, checkFlags, chosenSession, newSession, nothingToResume, openTurn, startTurn } from './session.ts'
 import { followTurn } from './turn.ts'
@@ -74,7 +75,7 @@ export async function reportTurn(
       if (!forPrograms && (event.type === 'session.created' || (event.type === 'turn.started' && event.resumed))) return
       if (event.type === 'turn.started') reporter ??= textFor(event.model, `${event.where} (by ${url})`, event.agent ?? DEFAULT_AGENT)
       reporter ??= unknown()
-      reporter.event(event)
+      reporter.event(forPrograms ? event : safeEvent(event))
     },
     ask: isAttended
       ? approvalInWords(
@@ -86,7 +87,7 @@ export async function reportTurn(
     tell: (text) => output.err(`${text}\n`),
   })
   reporter ??= unknown()
-  reporter.end(outcome)
+  reporter.end(forPrograms ? outcome : safe(outcome))
   if (outcome.status === 'waiting' && !isForPrograms(flags))
     output.err(`It waits for approval: ${url}/#/s/${session.id}, or in a terminal mulligan run --session ${session.id}\n`)
   return outcome

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Env, oneLine, UsageError } from '@mulligan/host/light'
 import { type Client, createClient, ServerError, type Session } from '@mulligan/server/client'
 import { openDataDir, version } from '../paths.ts'
+import { safe } from './safe.ts'
 
 export interface Remote {
   readonly url: string
@@ -78,10 +79,8 @@ function usageErrorOf(url: string, { status, type, message, hint }: ServerError)
 
 /** Finds a session by its id or an unambiguous beginning of it; `undefined` stands for the latest of a folder. @throws UsageError */
 export async function remoteSession({ url, client }: Remote, asked: string | undefined, cwd: string): Promise<Session> {
-  const { sessions } = await told(
-    url,
-    client.call('GET /api/sessions', { query: asked === undefined ? { cwd, limit: 1 } : { limit: 1000 } }),
-  )
+  const query = asked === undefined ? { cwd, limit: 1 } : { limit: 1000 }
+  const { sessions } = safe(await told(url, client.call('GET /api/sessions', { query })))
   const found = asked === undefined ? sessions : sessions.filter(({ id }) => id === asked || (asked !== '' && id.startsWith(asked)))
   const [only, another] = found
   const exact = found.find(({ id }) => id === asked)

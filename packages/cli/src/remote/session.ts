@@ -2,6 +2,7 @@
 import { oneLine, UsageError } from '@mulligan/host/light'
 import type { Session } from '@mulligan/server/client'
 import type { RemoteFlags } from './named.ts'
+import { safe } from './safe.ts'
 import { type Remote, remoteSession, told } from './server.ts'
 
 /** Flags that have no meaning for a turn on a server. */
@@ -41,7 +42,7 @@ export async function chosenSession(remote: Remote, flags: RemoteFlags, cwd: str
 export async function newSession({ url, client }: Remote, flags: RemoteFlags, cwd: string): Promise<Session> {
   const { model, baseUrl, agent, mode } = flags
   const body = { cwd, ...(model && { model }), ...(baseUrl && { baseUrl }), ...(agent && { agent }), ...(mode && { mode }) }
-  const { id } = await told(url, client.call('POST /api/sessions', { body: body as typeof body & { mode?: 'ask' } }))
+  const { id } = safe(await told(url, client.call('POST /api/sessions', { body: body as typeof body & { mode?: 'ask' } })))
   return { id, title: '', cwd, createdAt: 0, updatedAt: 0, turns: 0, status: 'idle', ...(model && { model }) }
 }
 

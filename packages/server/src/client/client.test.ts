@@ -1,4 +1,6 @@
 /** The client against a real server, over connections that break anywhere. */
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { call, calls, say } from '@mulligan/testing'
 import fc from 'fast-check'
 import { expect, expectTypeOf, it } from 'vitest'
@@ -67,6 +69,50 @@ it('says why something failed: refused, unknown, unreachable, not a Mulligan ser
   const other = createClient({ url: served.model.url, token: 't' })
   expect(await failure(other.health())).toMatchObject({ name: 'ServerError' })
 })
+
+it('follows no redirect: what is said and the token stay with the server', async () => {
+  const seen: string[] = []
+  await using other = await listening((request, response) => {
+    request.on('data', (piece) => seen.push(String(piece))).on('end', () => response.end('{"id":"other"}'))
+    seen.push(`${request.url} ${request.headers.authorization}`)
+  })
+  let status = 307
+  await using server = await listening((request, response) =>
+    request.resume().on('end', () => response.writeHead(status, { location: `${other.url}${request.url}` }).end()),
+  )
+  const client = createClient({ url: server.url, token: 'secret' })
+  for (status of [301, 302, 303, 307, 308]) {
+    const work = client.call('POST /api/sessions/:id/turns', { params: { id: 's' }, body: { prompt: 'private' } })
+    await expect(work).rejects.toMatchObject({ status, type: 'unknown', message: expect.stringContaining('redirects') })
+  }
+  await expect(client.health()).rejects.toMatchObject({ status: 308 })
+  expect(seen).toEqual([])
+  // Control: what a fetch sends there by itself.
+  status = 307
+  await fetch(`${server.url}/x`, { method: 'POST', body: 'private' })
+  expect(seen.join(' ')).toContain('private')
+})
+
+it('an error of something else than a server of ours is one too', async () => {
+  for (const body of ['null', '{"error":7}', '{"error":null}', '{"error":{"type":{},"message":["x"],"hint":1}}', '<html>', '']) {
+    await using server = await listening((_, response) => response.writeHead(500).end(body))
+    await expect(createClient({ url: server.url, token: 't' }).health()).rejects.toMatchObject({
+      ...{ status: 500, type: 'unknown', message: 'the server answered 500', hint: undefined },
+    })
+  }
+})
+
+async function listening(answer: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer(answer)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
 
 it('a stream whose connections break at any byte has every stored event once, in order', async () => {
   await using served = await serving([calls(['tree', {}], ['list_dir', {}]), call('read_file', { path: 'nothing' }), say('✓ Done.')])

@@ -63,7 +63,7 @@ export interface ClientOptions {
   readonly url: string
   /** A function is called for each request. */
   readonly token: string | (() => string)
-  /** Default: the global one. */
+  /** Default: the global one. Redirects are not followed. */
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -97,19 +97,18 @@ export function createClient({ url, token, fetch = (...given) => globalThis.fetc
   })
 
   async function reach(path: string, init: RequestInit): Promise<Response> {
-    const response = await fetch(`${base}${path}`, init).catch((error: unknown) => {
+    // Messages and answers go where the person said and nowhere else.
+    const response = await fetch(`${base}${path}`, { ...init, redirect: 'manual' }).catch((error: unknown) => {
       if (init.signal?.aborted) throw error
       throw new ServerError(0, 'unreachable', `the server at ${base} can't be reached`, 'Start it with mulligan serve.', { cause: error })
     })
     if (response.ok) return response
-    const text = await response.text().catch(() => '')
-    const { error } = (parsed(text) ?? {}) as { error?: { type?: string; message?: string; hint?: string } }
-    throw new ServerError(
-      response.status,
-      error?.type ?? 'unknown',
-      error?.message ?? `the server answered ${response.status}`,
-      error?.hint,
-    )
+    const { status } = response
+    const { type, message, hint } = errorIn(parsed(await response.text().catch(() => '')))
+    // In a browser, a redirect has no status.
+    const said =
+      status === 0 || (status >= 300 && status < 400) ? 'the server redirects, which is not followed' : `the server answered ${status}`
+    throw new ServerError(status, type ?? 'unknown', message ?? said, hint)
   }
 
   async function json(response: Response): Promise<unknown> {
@@ -201,6 +200,13 @@ function queryOf(query: Readonly<Record<string, unknown>>): string {
     value === undefined || value === '' ? [] : [[name, String(value)] as const],
   )
   return given.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(given))}`
+}
+
+/** Takes only what is as the API has it: something else may answer. */
+function errorIn(body: unknown): { readonly type?: string; readonly message?: string; readonly hint?: string } {
+  const { error } = (body ?? {}) as { readonly error?: unknown }
+  const given = typeof error === 'object' && error !== null ? Object.entries(error) : []
+  return Object.fromEntries(given.filter(([, value]) => typeof value === 'string'))
 }
 
 function parsed(text: string): unknown {

@@ -4,7 +4,7 @@ import type { Approval } from '../contract.ts'
 import { streamEvents } from '../event-source.ts'
 import type { Feed } from '../feed.ts'
 import { approvalOf } from '../present.ts'
-import { countedStream, HEARTBEAT, HEARTBEAT_BYTES, STREAM_HEADERS } from '../sse.ts'
+import { countedStream, HEARTBEAT, HEARTBEAT_BYTES, STREAM_HEADERS, stallOf } from '../sse.ts'
 import { createChunkMapper, type UiChunk } from './chunks.ts'
 
 export interface UiStreamOptions {
@@ -40,7 +40,7 @@ export async function questionsOf(store: Pick<Store, 'approval'>, ids: readonly 
  * @param closing ends the stream; the turn goes on
  * @param cut closes the connection before the message has ended, so that the client does not take it for complete
  */
-export function uiMessageStream(options: UiStreamOptions, closing: AbortSignal, cut: () => void): Response {
+export function uiMessageStream(options: UiStreamOptions, closing: AbortSignal, cut: () => void, heartbeatMs = HEARTBEAT): Response {
   const { store, sessionId, turnId, before, seen = 0, goesOn = false } = options
   const mapper = createChunkMapper(turnId)
   const gone = new AbortController()
@@ -52,7 +52,8 @@ export function uiMessageStream(options: UiStreamOptions, closing: AbortSignal, 
   }
   // The client has left.
   const { stream, queue } = countedStream(end)
-  const heartbeat = setInterval(() => queue.put(HEARTBEAT_BYTES), HEARTBEAT)
+  const isStalled = stallOf(queue)
+  const heartbeat = setInterval(() => (isStalled() ? gone.abort() : queue.put(HEARTBEAT_BYTES)), heartbeatMs)
   heartbeat.unref()
   let isSynced = false
   let isWaiting = false
@@ -128,6 +129,8 @@ export function uiMessageStream(options: UiStreamOptions, closing: AbortSignal, 
     clearInterval(heartbeat)
     wake.resolve()
     if (!isDone) cut()
+    // What waits for the client to read would wait forever.
+    queue.end()
   })
   void source.finally(() => gone.abort()).catch(() => undefined)
   void pump().catch(() => gone.abort())

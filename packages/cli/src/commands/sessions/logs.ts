@@ -29,8 +29,10 @@ export async function logsCommand(asked: string | undefined, flags: LogsFlags, o
   const signal = AbortSignal.any([interrupt.signal, output.closed])
   try {
     if (server !== undefined) {
-      const { writeFromServer } = await import('../../remote/logs.ts')
-      await writeFromServer(server, asked, { ...flags, follow, after }, json ? jsonWriter(output) : textWriter(output), signal)
+      const [{ writeFromServer }, { safe }] = await Promise.all([import('../../remote/logs.ts'), import('../../remote/safe.ts')])
+      const text = textWriter(output)
+      const write = json ? jsonWriter(output) : (event: AgentEvent) => text(safe(event))
+      await writeFromServer(server, asked, { ...flags, follow, after }, write, signal)
       return interrupt.signal.aborted ? EXIT.cancelled : EXIT.ok
     }
     return await withStore(output, async (store) => {
