@@ -10,6 +10,14 @@ const CALLS = 'packages/mcp/src/proxy/calls.ts'
 
 export const MCP: readonly Mutation[] = [
   {
+    id: 'mcp-shadows-nothing',
+    rule: 'mcp: no tool of a server has a name by which another tool may be called',
+    file: 'packages/mcp/src/use/tools.ts',
+    find: `meant.has(fold(name))`,
+    replace: `others.includes(name)`,
+    test: { file: 'packages/mcp/src/use/servers.test.ts', name: 'take no name by which another tool may be called' },
+  },
+  {
     id: 'mcp-doubt-is-kept',
     rule: 'proxy: a call with effects that was cut off is not made again',
     file: CALLS,

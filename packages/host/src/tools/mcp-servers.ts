@@ -14,7 +14,7 @@ import { credentialStore } from './mcp-credentials.ts'
 
 export interface ServersOptions {
   readonly env: Env
-  /** Names of other tools. */
+  /** Names and aliases of other tools. */
   readonly taken: readonly string[]
   readonly ask?: AskUser
   /** Asks all servers for their tools, whether they are known or not. Default: false. */

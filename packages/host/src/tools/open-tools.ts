@@ -100,7 +100,8 @@ export async function openTools(
       file: fileThatDefines(files.found, name),
       error: `it defines "${name}", the name of a built-in tool: rename it`,
     }))
-  const taken = [...names, ...own.map(({ name }) => name)]
+  // Other names too: what a model calls by one of them is not to reach a server.
+  const taken = [...names, ...[...builtIn, ...own].flatMap(({ name, aliases }) => [name, ...aliases.map((alias) => alias.name)])]
   const mcp = await openServers(cwd, settings, { env, taken, ...(session?.ask && { ask: session.ask }) })
   const closeAll = async (): Promise<void> => {
     await Promise.all([close(), mcp.close(), notes.close()])

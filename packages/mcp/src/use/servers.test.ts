@@ -95,6 +95,15 @@ describe('the tools of a server', () => {
     ])
   })
 
+  it('take no name by which another tool may be called, in whatever spelling', async () => {
+    const { tools } = await open({ notes: fixture() }, { taken: ['Read-File', 'SEND'] })
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['add', 'notes_read_file', 'notes_send']))
+    expect(tools.flatMap(({ name, aliases }) => [name, ...aliases.map((alias) => alias.name)])).not.toContain('read_file')
+    // Control: otherwise they have it, and a call of the other tool reaches the server.
+    const alone = await open({ notes: fixture() })
+    expect(alone.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['read_file', 'send']))
+  })
+
   it('two servers with the same tools both have them', async () => {
     const { tools } = await open({ a: fixture(), b: fixture() })
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['send', 'b_send']))

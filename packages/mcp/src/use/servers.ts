@@ -37,7 +37,7 @@ export interface McpServersOptions {
   /** Finds a program. @returns its path; undefined if there is none */
   readonly resolve: (command: string) => string | undefined
   readonly spawn: (command: string, args: readonly string[], options: SpawnOptionsWithoutStdio) => ChildProcessWithoutNullStreams
-  /** Names of other tools. */
+  /** Names and aliases of other tools: no tool of a server has one of them, in whatever spelling. */
   readonly taken: readonly string[]
   readonly version: string
   /** Logins of `mulligan mcp login`. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { defineTool, type Tool, type ToolContext } from '@mulligan/core'
 import { wildcard } from '@mulligan/core/executor'
-import { type Effect, isRecord, type JsonSchema, refuseExplosivePatterns } from '@mulligan/repair'
+import { type Effect, fold, isRecord, type JsonSchema, refuseExplosivePatterns } from '@mulligan/repair'
 import type { McpServer, McpToolSettings } from './config.ts'
 
 export interface ListedTool {
@@ -116,23 +116,28 @@ export interface Names {
   readonly isTaken: (name: string) => boolean
 }
 
-/** Gives a tool the server's name of it; with the server's name before it if it is taken, and a hash at its end if it is too long. */
+/**
+ * Gives a tool the server's name of it; with the server's name before it if it is taken, and a hash at its end if it is too long.
+ * @param others names that a call may have for other tools. In any spelling of them, the call is meant for those
+ */
 export function toolNames(others: readonly string[]): Names {
-  const taken = new Set(others)
+  const meant = new Set(others.map(fold))
+  const named = new Set<string>()
+  const isTaken = (name: string): boolean => named.has(name) || meant.has(fold(name))
   const given = new Map<string, string>()
   const keyOf = (server: string, tool: string): string => JSON.stringify([server, tool])
   return {
     of(server, tool) {
       const known = given.get(keyOf(server, tool))
-      const free = known ?? [fitting(tool), fitting(`${server}_${tool}`)].find((name) => !taken.has(name))
+      const free = known ?? [fitting(tool), fitting(`${server}_${tool}`)].find((name) => !isTaken(name))
       if (free === undefined) throw new Error('its name is taken')
       return free
     },
     keep(server, tool, name) {
-      taken.add(name)
+      named.add(name)
       given.set(keyOf(server, tool), name)
     },
-    isTaken: (name) => taken.has(name),
+    isTaken,
   }
 }
 
