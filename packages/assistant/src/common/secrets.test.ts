@@ -58,6 +58,12 @@ it.skipIf(!hasKeyring && !process.env['CI'])('with a keychain, the secret is the
   // What was removed is not in the keychain either.
   writeFileSync(file, copy)
   await expect(readStored(file, 'refreshToken')).rejects.toThrow('the keychain does not give the secret')
+  // Nor is what a later login without the keychain replaces.
+  await saveLogin(file, LOGIN, 'refreshToken')
+  await saveLogin(file, LOGIN, 'refreshToken', { keychain: false })
+  expect(await readStored(file, 'refreshToken')).toEqual(LOGIN)
+  writeFileSync(file, copy)
+  await expect(readStored(file, 'refreshToken')).rejects.toThrow('the keychain does not give the secret')
 })
 
 it('a keychain that is gone is told, and not taken for a missing login', async () => {

@@ -25,7 +25,10 @@ export async function saveLogin(
     await write(file, { ...open, keychain: true })
     return 'keychain'
   }
+  // An earlier login may be in the keychain, where logging out would not find it any more.
+  const before = await isInKeychain(file)
   await write(file, value)
+  if (before) await removeFromKeychain(file)
   return 'file'
 }
 
@@ -53,12 +56,14 @@ export async function readStored(file: string, secret: string): Promise<Stored |
 
 /** Removes both. Returns whether there was a file. */
 export async function removeLogin(file: string): Promise<boolean> {
-  const text = await readFile(file, 'utf8').catch(() => undefined)
-  if (text === undefined) return false
-  if (/"keychain": true/.test(text)) await removeFromKeychain(file)
+  const isThere = await stat(file).catch(() => undefined)
+  if (!isThere) return false
+  if (await isInKeychain(file)) await removeFromKeychain(file)
   await rm(file, { force: true })
   return true
 }
+
+const isInKeychain = async (file: string): Promise<boolean> => /"keychain": true/.test(await readFile(file, 'utf8').catch(() => ''))
 
 /** Replaces the file as a whole. */
 async function write(file: string, value: Stored): Promise<void> {
