@@ -14,8 +14,9 @@ export async function elicited(server: string, params: unknown, ask: AskPerson):
   const content: Record<string, string | number | boolean> = {}
   const fields = Object.entries(properties)
   if (fields.length === 0) {
-    const answer = await ask(`${server} asks: ${String(message)}`, ['Yes', 'No'])
-    return answer === 'Yes' ? { action: 'accept', content } : { action: 'decline' }
+    const choices = ['Yes', 'No']
+    const answer = await ask(`${server} asks: ${String(message)}`, choices)
+    return answer !== undefined && chosen(answer, choices) === 0 ? { action: 'accept', content } : { action: 'decline' }
   }
   for (const [name, schema] of fields) {
     const field = isRecord(schema) ? schema : {}
@@ -46,12 +47,25 @@ function choicesOf(field: Record<string, unknown>): readonly Choice[] | undefine
   return oneOf.filter(isRecord).map((one) => ({ value: String(one['const']), title: String(one['title'] ?? one['const']) }))
 }
 
+/** The place of what was answered: the words of a choice, or the number that it is shown with. -1 if it is none of them. */
+function chosen(answer: string, titles: readonly string[]): number {
+  const said = answer.trim().toLowerCase()
+  const at = titles.findIndex((title) => title.toLowerCase() === said)
+  return at >= 0 || !/^\d{1,4}$/.test(said) ? at : Number(said) - 1
+}
+
 function answered(
   answer: string,
   { type }: Record<string, unknown>,
   choices: readonly Choice[] | undefined,
 ): string | number | boolean | undefined {
-  if (choices) return choices.find(({ title }) => title === answer)?.value
+  if (choices)
+    return choices[
+      chosen(
+        answer,
+        choices.map(({ title }) => title),
+      )
+    ]?.value
   if (type !== 'number' && type !== 'integer') return answer
   const number = Number(answer)
   return Number.isFinite(number) && (type === 'number' || Number.isInteger(number)) ? number : undefined

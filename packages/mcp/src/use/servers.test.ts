@@ -272,7 +272,7 @@ describe('starting', () => {
 describe('questions of a server', () => {
   it('reach the person, field by field', async () => {
     const questions: unknown[] = []
-    const answers = ['Green', '3', 'Yes']
+    const answers = ['Green', '3', 'Yes', '2', '3', ' yes', '7']
     const ask: AskPerson = async (question, options) => {
       questions.push([question, options])
       return answers.shift()
@@ -286,6 +286,11 @@ describe('questions of a server', () => {
       ['notes asks: Which?\nHow many?', undefined],
       ['notes asks: Which?\nsure', ['Yes', 'No']],
     ])
+    // By the number that a choice is shown with, in any case of letters; what is none of them is no answer.
+    expect(await run(servers, 'ask', {})).toMatchObject({
+      content: JSON.stringify({ action: 'accept', content: { color: 'g', count: 3, sure: true } }),
+    })
+    expect(await run(servers, 'ask', {})).toMatchObject({ content: '{"action":"decline"}' })
   })
 
   it('are declined if the person gives no answer', async () => {
