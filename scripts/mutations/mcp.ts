@@ -10,6 +10,14 @@ const CALLS = 'packages/mcp/src/proxy/calls.ts'
 
 export const MCP: readonly Mutation[] = [
   {
+    id: 'mcp-login-redirects',
+    rule: 'mcp: what is sent with a login follows no redirect',
+    file: 'packages/mcp/src/oauth/auth-fetch.ts',
+    find: `redirect: 'manual'`,
+    replace: `redirect: 'follow'`,
+    test: { file: 'packages/mcp/src/oauth/auth-fetch.test.ts', name: 'follows no redirect' },
+  },
+  {
     id: 'mcp-shadows-nothing',
     rule: 'mcp: no tool of a server has a name by which another tool may be called',
     file: 'packages/mcp/src/use/tools.ts',

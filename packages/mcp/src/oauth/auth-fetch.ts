@@ -20,6 +20,7 @@ export function authFetch(server: string): FetchLike {
     if (!isSafe(url) || (isLoopback(url.hostname) && !isLocal))
       throw new Error(`${url.origin} can't be used for a login: it must have https`)
     const timeout = AbortSignal.timeout(TIMEOUT)
-    return fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout })
+    // Where a redirect leads is checked neither by these rules nor by the person.
+    return fetch(url, { redirect: 'manual', ...init, signal: init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout })
   }
 }
