@@ -89,7 +89,7 @@ export async function bench(): Promise<Table> {
       'the first request, the first time with 30 new servers': forTheFirstTime(first, started(first)),
     }
     rows.push(...rowsOf(await inTurns(newest, { warmUp: 0, rounds: 3 }), false))
-    const note = `${ALIVE} servers are alive. The first request waits at most 3 s for new servers, which are asked for their tools all at the same time; the new ones here have a silent one among them.`
+    const note = `${ALIVE} servers are alive. The first request waits at most 10 s for new servers, which are asked for their tools all at the same time; the new ones here have a silent one among them.`
     return { title: TITLE, note, rows }
   } finally {
     rmSync(folder, { recursive: true, force: true })

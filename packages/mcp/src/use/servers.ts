@@ -43,7 +43,7 @@ export interface McpServersOptions {
   /** Logins of `mulligan mcp login`. */
   readonly credentials?: CredentialStore | undefined
   readonly ask?: AskPerson | undefined
-  /** Seconds that servers have to list their tools for the first time, until nothing waits for them. Default 3. */
+  /** Seconds that servers have to list their tools for the first time, until nothing waits for them. Default 10. */
   readonly wait?: number
   /** Receives a line of a server's log. */
   readonly log?: (server: string, line: string) => void
@@ -90,7 +90,8 @@ export interface PromptMessage {
   readonly untrusted: boolean
 }
 
-const WAIT = 3
+/** Seconds, in which a package that `npx` runs is downloaded, too. */
+const WAIT = 10
 /** Milliseconds after which a slow server is asked again: until then, it would only slow down the start. */
 const LATER = 1000
 
