@@ -190,10 +190,11 @@ describe('opening', () => {
     let isReady = false
     const { workspace } = await open(here, {
       mcpServers: { silent: { url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp` } },
-      onEvent: ({ type }) => {
-        if (type !== 'turn.started') return
+      report: ({ kind, text }) => {
+        if (kind !== 'waiting') return
+        expect(text).toContain('the MCP server silent')
         void workspace.ready().then(() => (isReady = true))
-        setImmediate(() => stop.abort())
+        stop.abort()
       },
     })
     expect(workspace.servers()).toMatchObject([{ name: 'silent', state: 'starting' }])

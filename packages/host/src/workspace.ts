@@ -141,6 +141,9 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   }
 }
 
+/** Milliseconds after which a turn says what it waits for. */
+const SLOW = 1000
+
 interface Opening {
   readonly cwd: string
   readonly env: Env
@@ -191,6 +194,15 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     await (signal ? orAborted(readied, signal) : readied)
   }
 
+  /** The same, for a turn, which says what it waits for. */
+  async function readyForTurn(signal: AbortSignal): Promise<void> {
+    const slow = setTimeout(() => {
+      const names = openedTools.servers().flatMap(({ name, state }) => (state === 'starting' ? [name] : []))
+      say('waiting')(`Waiting for the MCP server${names.length === 1 ? '' : 's'} ${names.join(', ')}, asked for the first time.`)
+    }, SLOW)
+    await ready(signal).finally(() => clearTimeout(slow))
+  }
+
   // What a person has allowed for the session in answers from the store.
   const remembered = session === undefined ? [] : await sessionRules(store, session)
 
@@ -212,7 +224,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     return createAgent({
       model: configured.model,
       async tools(signal) {
-        await ready(signal)
+        await readyForTurn(signal)
         if (!signal.aborted) warn()
         return openedTools.tools
       },
