@@ -107,10 +107,13 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   const breakers = given.breakers ?? createBreakers()
   const tasks = given.tasks?.length ? createTasks({ ...given, breakers }, agentWith) : undefined
   const task = tasks ? [taskTool(given.tasks ?? [], turns, tasks.run, model.prices)] : []
-  const toolsNow = async (signal: AbortSignal): Promise<readonly Tool[]> => [
-    ...(typeof given.tools === 'function' ? await given.tools(signal) : given.tools),
-    ...task,
-  ]
+  let tools: readonly Tool[] = []
+  /** Returns the same list until a tool comes or goes: what is computed from it is kept with it. */
+  async function toolsNow(signal: AbortSignal): Promise<readonly Tool[]> {
+    const now = [...(typeof given.tools === 'function' ? await given.tools(signal) : given.tools), ...task]
+    if (now.length !== tools.length || now.some((tool, at) => tool !== tools[at])) tools = now
+    return tools
+  }
   if (model.model.specificationVersion !== 'v4')
     throw new TypeError(
       `${model.id} speaks version ${model.model.specificationVersion} of the AI SDK's provider contract; Mulligan needs v4 (AI SDK 7). Update its provider package.`,

@@ -32,15 +32,19 @@ export const toFunctionTool = ({ name, description, inputSchema }: Tool): Langua
   inputSchema: inputSchema as LanguageModelV4FunctionTool['inputSchema'],
 })
 
-const known = new WeakMap<Tool, number>()
+const ofTool = new WeakMap<Tool, number>()
+const ofTools = new WeakMap<readonly Tool[], number>()
 
 /** Estimates the tokens of tool definitions. */
 export function toolTokens(tools: readonly Tool[]): number {
+  const known = ofTools.get(tools)
+  if (known !== undefined) return known
   let sum = 0
   for (const tool of tools) {
-    const size = known.get(tool) ?? estimateText(JSON.stringify({ type: 'function', function: toFunctionTool(tool) }))
-    known.set(tool, size)
+    const size = ofTool.get(tool) ?? estimateText(JSON.stringify({ type: 'function', function: toFunctionTool(tool) }))
+    ofTool.set(tool, size)
     sum += size
   }
+  ofTools.set(tools, sum)
   return sum
 }

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { createBackups } from './backup.ts'
-import { checkInserted, type Driver, type Fences, lostSession, type SessionWrite, type Value } from './driver.ts'
+import { checkInserted, type Driver, type Fences, type SessionWrite, type Value } from './driver.ts'
 import { openLastEvents } from './last-events.ts'
 import { missingVersions, VERSIONS } from './schema.ts'
 import { SessionTakenOver } from './store.ts'
@@ -24,6 +24,7 @@ const isDamage = (error: Error): boolean => [11, 26].includes(Number((error as {
 /** The end of a statement that inserts a row of a session; with {@link IF_FENCED}, it inserts nothing if the session was claimed again. */
 const OF_SESSION = ' FROM sessions WHERE id = ?'
 const IF_FENCED = ' AND fence = ?'
+const isInsertOfRow = ({ sql }: SessionWrite): boolean => sql.endsWith(OF_SESSION)
 
 /** Opens the database file. @throws Error if it can't be written or was written by a newer version */
 export function openDatabase(path: string): DatabaseSync {
@@ -94,31 +95,38 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
 
   const rows = <Row>(sql: string, parameters: readonly Value[]): readonly Row[] => naming(() => prepare(sql).all(...parameters)) as Row[]
 
-  /**
-   * Writes a batch of one row, as nearly all are, with one statement that also checks the fence. @returns false if it is not such a
-   * batch
-   */
-  function insertFenced([row, ...more]: readonly SessionWrite[], fences: Fences): boolean {
-    const [fence, ...others] = fences
-    if (!row?.sql.endsWith(OF_SESSION) || more.length > 0 || fence === undefined || others.length > 0) return false
-    const { changes } = prepare(row.sql, fenced).run(...row.parameters, fence[1])
-    if (changes === 0) throw new SessionTakenOver(row.sessionId)
-    return true
+  /** Runs a statement of a batch. One that inserts a row also checks the session's fence. */
+  function writeRow(one: SessionWrite, fence: number | undefined): void {
+    if (fence === undefined || !isInsertOfRow(one)) checkInserted(one, prepare(one.sql).run(...one.parameters).changes)
+    else if (prepare(one.sql, fenced).run(...one.parameters, fence).changes === 0) throw new SessionTakenOver(one.sessionId)
+  }
+
+  /** Checks the fences of sessions whose first statement does not. The other process's writes may be why a later one would be refused. */
+  function checkFences(batch: readonly SessionWrite[], fences: Fences): void {
+    const first = new Map(batch.map((one) => [one.sessionId, one] as const).reverse())
+    for (const [id, fence] of fences) {
+      const one = first.get(id)
+      if (one && isInsertOfRow(one)) continue
+      const [row] = rows<{ readonly fence: number }>('SELECT fence FROM sessions WHERE id = ?', [id])
+      if (row?.fence !== fence) throw new SessionTakenOver(id)
+    }
+  }
+
+  function writeAll(batch: readonly SessionWrite[], fences: Fences): void {
+    checkFences(batch, fences)
+    for (const one of batch) writeRow(one, fences.get(one.sessionId))
   }
 
   function write(batch: readonly SessionWrite[], fences: Fences, durable: boolean): undefined {
     // WAL with synchronous=NORMAL does not guarantee that the latest commits survive a power failure.
     if (durable) database.exec('PRAGMA synchronous = FULL')
+    const [only, ...more] = batch
     try {
-      const checked = (): void => {
-        const known = [...fences.keys()].flatMap((id) =>
-          rows<{ id: string; fence: number }>('SELECT id, fence FROM sessions WHERE id = ?', [id]),
-        )
-        const lost = lostSession(fences, known)
-        if (lost !== undefined) throw new SessionTakenOver(lost)
-        for (const one of batch) checkInserted(one, prepare(one.sql).run(...one.parameters).changes)
-      }
-      naming(() => insertFenced(batch, fences) || transaction(database, checked, (sql) => prepare(sql)))
+      naming(() => {
+        // A row that checks its fence needs no transaction, and nearly all batches are one.
+        if (only && more.length === 0 && isInsertOfRow(only) && fences.size === 1) writeRow(only, fences.get(only.sessionId))
+        else transaction(database, () => writeAll(batch, fences), prepare)
+      })
     } finally {
       if (durable) database.exec('PRAGMA synchronous = NORMAL')
     }

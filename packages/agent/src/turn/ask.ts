@@ -27,7 +27,7 @@ export type Asked =
 export function createAsk(context: TurnContext, window: ContextWindow, clock: TurnClock, prefix: RequestPrefix) {
   const { turnId, model, store } = context
   // Include tools that are not sent: a model that knows their names may write a call to one into its text.
-  const specs = prefix.tools.map(toSpec)
+  const specs = specsOf(prefix.tools)
 
   /** Whether the person was told that the images of this turn are not sent. */
   let isTold = false
@@ -204,3 +204,12 @@ function instructed(prompt: LanguageModelV4Prompt, text: string | undefined): La
 }
 
 const toSpec = ({ inputSchema, ...tool }: TurnContext['tools'][number]): ToolSpec => ({ ...tool, parameters: inputSchema })
+
+const known = new WeakMap<TurnContext['tools'], readonly ToolSpec[]>()
+
+/** Returns the same list for the same tools, so that they are indexed by name only once. */
+function specsOf(tools: TurnContext['tools']): readonly ToolSpec[] {
+  const specs = known.get(tools) ?? tools.map(toSpec)
+  known.set(tools, specs)
+  return specs
+}

@@ -22,16 +22,19 @@ export function createRequestPrefix(context: PrefixContext) {
   const { always, hidden } = chooseTools({ tools: toolsOf(tools, role), budget: budget - promptTokens(system), lean })
   const own = always.filter((tool) => !tools.includes(tool))
   let found = foundTools(hidden, recordsOf(history), budget)
+  let sent: readonly Tool[] = [...always, ...found]
   return {
     system,
     /** For the executor: includes tools that are not sent, and those the role does not have, which it refuses. */
     tools: own.length > 0 ? [...tools, ...own] : tools,
     policy: rolePolicy(tools, role, policy),
     /** The tools of this request: the permanent ones, then those found, in that order. */
-    sent: (): readonly Tool[] => [...always, ...found],
+    sent: (): readonly Tool[] => sent,
     /** Learns from finished calls. */
     learn: (records: readonly CallRecord[]): void => {
+      if (hidden.length === 0) return
       found = foundTools(hidden, records, budget, found)
+      sent = [...always, ...found]
     },
   }
 }

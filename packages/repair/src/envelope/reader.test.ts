@@ -69,6 +69,16 @@ describe('replies with calls', () => {
   })
 })
 
+it('the tools of a list are indexed once, until one comes or goes', () => {
+  const list: ToolSpec[] = [{ name: 'one' }]
+  const first = indexTools(list)
+  expect(indexTools(list)).toBe(first)
+  list.push({ name: 'two' })
+  expect(indexTools(list).names).toEqual(['one', 'two'])
+  list[0] = { name: 'three' }
+  expect(indexTools(list).names).toEqual(['three', 'two'])
+})
+
 describe('a stream', () => {
   it.each([
     '[look_up\n{"query":"first snow","limit":3}</reasoning>',

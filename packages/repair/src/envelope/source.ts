@@ -3,8 +3,19 @@ import { indexNames, resolveName } from '../name.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import type { Source, ToolIndex } from './family.ts'
 
-/** @throws TypeError when two tools have the same name */
+/** The latest index of each list, with the tools that were in it. */
+const known = new WeakMap<readonly ToolSpec[], { readonly tools: readonly ToolSpec[]; readonly index: ToolIndex }>()
+
+/** Indexes the tools of a request. Done once for the same list of tools. @throws TypeError when two tools have the same name */
 export function indexTools(tools: readonly ToolSpec[]): ToolIndex {
+  const last = known.get(tools)
+  if (last?.tools.length === tools.length && tools.every((tool, at) => tool === last.tools[at])) return last.index
+  const index = createIndex(tools)
+  known.set(tools, { tools: [...tools], index })
+  return index
+}
+
+function createIndex(tools: readonly ToolSpec[]): ToolIndex {
   const index = indexNames(tools)
   return {
     names: [...index.exact.keys()],
