@@ -21,6 +21,15 @@ export const AGENT: readonly Mutation[] = [
     test: { file: 'packages/agent/src/store/fence.test.ts', name: 'refuses writes of an earlier claim: true' },
   },
   {
+    id: 'replaced-turn-in-one-transaction',
+    rule: 'agent: a message that replaces a turn is stored with the rewind, or neither is',
+    file: 'packages/agent/src/agent.ts',
+    find: `await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message, rewound)`,
+    replace: `await store.append(rewound, true)
+      await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)`,
+    test: { file: 'packages/agent/src/rewinds.test.ts', name: 'is stored with the rewind or not at all' },
+  },
+  {
     id: 'event-id-is-used-once',
     rule: 'store: an event does not take the place of another one with its id',
     file: 'packages/agent/src/store/sql-store.ts',

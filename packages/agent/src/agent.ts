@@ -8,8 +8,8 @@ import { type AssistantMessage, isUser, type Message, type UserMessage } from '.
 import type { ImageUse } from './model/images.ts'
 import type { AgentOptions } from './options.ts'
 import type { TurnOutcome } from './outcome.ts'
-import { finishRewind, type RewindOptions, type RewindReport, rewind, rewindNews, UnknownTurn } from './rewinds.ts'
-import { currentOf } from './rewound.ts'
+import { finishRewind, type RewindOptions, type RewindReport, rewind, rewindNews, turnsFrom, UnknownTurn } from './rewinds.ts'
+import { currentOf, type RewindEvent } from './rewound.ts'
 import { newSessionId, sessionTitle } from './session-id.ts'
 import { isOpen, type SessionRow, type Store, type TurnRow } from './store/store.ts'
 import { createTasks, type Inherited, type Worker } from './tasks/run-task.ts'
@@ -37,6 +37,11 @@ export interface RunOptions {
   readonly untrusted?: boolean
   /** The idempotency key of the request that sent the prompt. It is stored with the message. */
   readonly requestKey?: string
+  /**
+   * The id of the turn that this one replaces: it and everything after it is taken back, in the same transaction in which this turn begins.
+   * Files stay as they are. Default: nothing is replaced
+   */
+  readonly replaces?: string
   /** Takes the session over from another process that is running a turn of it; that process stops before its next effect. Default false. */
   readonly takeOver?: boolean
   readonly signal?: AbortSignal
@@ -51,7 +56,7 @@ export interface RunOptions {
 export type ResumeOptions = Pick<RunOptions, 'signal' | 'takeOver' | 'steering'>
 
 export interface Agent {
-  /** Runs one turn. Never throws because of a model, tool or server. @throws UnknownSession */
+  /** Runs one turn. Never throws because of a model, tool or server. @throws UnknownSession, SessionBusy, UnknownTurn */
   readonly run: (options: RunOptions) => Promise<TurnOutcome>
   /**
    * Resumes the session's last turn after the process that ran it has ended, or its questions were answered. Returns undefined if the
@@ -136,6 +141,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     attached = false,
     untrusted = false,
     requestKey,
+    replaces,
     takeOver = false,
     signal = new AbortController().signal,
     steering,
@@ -156,9 +162,11 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
         ...(requestKey && { requestKey }),
         ...(images.length > 0 && { images, attached: true }),
       }
-      const news = last ? await newsFor(id, last) : []
+      const rewound = replaces === undefined ? [] : [await replacing(id, last, replaces)]
+      const news = last ? await newsFor(id, last, rewound) : []
       const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: [...news, prompt].join('\n\n'), ...carries }
-      await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
+      await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message, rewound)
+      for (const event of rewound) show(event)
       const emit = isNew ? emitterFrom(id, turnId, 0) : await emitter(id, turnId)
       const created = last ? [] : [{ type: 'session.created', cwd } as const]
       const opening = [...created, { type: 'turn.started', prompt, ...imagesNamed({ images }), ...who, resumed: false } as const]
@@ -208,9 +216,19 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     })
   }
 
-  async function newsFor(id: string, last: TurnRow): Promise<readonly string[]> {
-    const rewound = await rewindNews({ store, files: given.files }, id, last.id)
-    return [...rewound, ...((await given.news?.(id, await conversation(id))) ?? [])]
+  /** @param rewound the rewind that is stored with the turn */
+  async function newsFor(id: string, last: TurnRow, rewound: readonly RewindEvent[]): Promise<readonly string[]> {
+    const rewinds = [...(await store.rewinds(id)), ...rewound]
+    const news = await rewindNews({ store, files: given.files }, id, last.id, rewinds)
+    return [...news, ...((await given.news?.(id, currentOf(await store.history(id), rewinds))) ?? [])]
+  }
+
+  /** Returns the event that takes back a turn and everything after it. @throws UnknownTurn */
+  async function replacing(sessionId: string, last: TurnRow | undefined, from: string): Promise<RewindEvent> {
+    if (!last) throw new UnknownTurn(from)
+    await turnsFrom(store, sessionId, from)
+    const events = await store.lastEventId(sessionId)
+    return placed(sessionId, last.id, events, { type: 'session.rewound', from, scope: 'conversation', undo: [] }) as RewindEvent
   }
 
   const rewindTo = (sessionId: string, asked: RewindOptions): Promise<RewindReport> =>
@@ -309,18 +327,27 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
 
   /** @param last the id of the session's last stored event */
   function emitterFrom(sessionId: string, turnId: string, last: number): (event: TurnEvent) => Promise<void> {
-    eventIds.set(sessionId, Math.max(eventIds.get(sessionId) ?? 0, last))
     return (event) => {
-      const at = Date.now()
-      const id = isDurable(event) ? (eventIds.get(sessionId) ?? 0) + 1 : undefined
-      if (id !== undefined) eventIds.set(sessionId, id)
-      const placed: AgentEvent = id === undefined ? { ...event, sessionId, turnId, at } : { ...event, id, sessionId, turnId, at }
-      try {
-        given.onEvent?.(placed)
-      } catch {
-        // The listener failed; ignore.
-      }
-      return id === undefined ? SHOWN : store.append([placed], isIntent(event) || event.type === 'session.rewound')
+      const one = placed(sessionId, turnId, last, event)
+      show(one)
+      return one.id === undefined ? SHOWN : store.append([one], isIntent(event) || event.type === 'session.rewound')
+    }
+  }
+
+  /** Numbers an event. @param last the id of the session's last stored event */
+  function placed(sessionId: string, turnId: string, last: number, event: TurnEvent): AgentEvent {
+    const at = Date.now()
+    if (!isDurable(event)) return { ...event, sessionId, turnId, at }
+    const id = Math.max(eventIds.get(sessionId) ?? 0, last) + 1
+    eventIds.set(sessionId, id)
+    return { ...event, id, sessionId, turnId, at }
+  }
+
+  function show(event: AgentEvent): void {
+    try {
+      given.onEvent?.(event)
+    } catch {
+      // The listener failed; ignore.
     }
   }
 

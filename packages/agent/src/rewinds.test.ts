@@ -2,7 +2,16 @@
 import { call, say } from '@mulligan/testing'
 import { expect, it } from 'vitest'
 import { start } from './agent.fixture.ts'
-import { branchSession, createAgent, type RecordedFiles, RewindConflict, type Store, UnknownSession, UnknownTurn } from './index.ts'
+import {
+  branchSession,
+  createAgent,
+  type RecordedFiles,
+  RewindConflict,
+  type Store,
+  takenBack,
+  UnknownSession,
+  UnknownTurn,
+} from './index.ts'
 import { onStores } from './stores.fixture.ts'
 
 type Sent = { readonly body: unknown }
@@ -51,6 +60,63 @@ onStores('a rewind', () => {
     expect([undone, order]).toEqual([order, [`${sessionId}/3`, `${sessionId}/2`]])
     await agent.run({ sessionId, prompt: 'on' })
     expect(sent(server.requests.at(-1))).toMatch(/second.*third.*on/)
+    await server.close()
+  })
+})
+
+onStores('a message that replaces a turn', () => {
+  const NEVER = new Promise<never>(() => undefined)
+
+  async function twoTurns() {
+    const set = await start([say('One.'), say('Two.'), say('Three.'), say('Four.')])
+    const { sessionId } = await set.agent.run({ prompt: 'first' })
+    await set.agent.run({ sessionId, prompt: 'second' })
+    const types = async () => (await set.store.events({ sessionId })).map(({ type }) => type)
+    /** Runs the turn again in a process that ends where `change` says. */
+    const cutOff = async (change: (store: Store) => Store, died: Promise<unknown>) => {
+      const dying = createAgent({ ...set.options, store: change(set.store), onEvent: () => undefined })
+      void dying.run({ sessionId, prompt: 'second', replaces: `${sessionId}/2` })
+      await died
+      return types()
+    }
+    return { ...set, sessionId, types, cutOff }
+  }
+
+  it('is stored with the rewind or not at all, so that a process that ends before loses nothing and one that ends after repeats nothing', async () => {
+    const { server, agent, store, sessionId, types, cutOff, events } = await twoTurns()
+    const before = await types()
+    const early = Promise.withResolvers<void>()
+    const never: Store['startTurn'] = async () => {
+      early.resolve()
+      return NEVER
+    }
+    expect(await cutOff((one) => ({ ...one, startTurn: never }), early.promise)).toEqual(before)
+    const late = Promise.withResolvers<void>()
+    const noReply: Store['startTurn'] = async (...args) => {
+      await store.startTurn(...args)
+      late.resolve()
+      return NEVER
+    }
+    expect(await cutOff((one) => ({ ...one, startTurn: noReply, claim: (id) => one.claim(id, { takeOver: true }) }), late.promise)).toEqual(
+      [...before, 'session.rewound'],
+    )
+    expect((await store.turns(sessionId)).map(({ status }) => status)).toEqual(['answered', 'answered', 'running'])
+    expect(await agent.resume(sessionId, { takeOver: true })).toMatchObject({ turnId: `${sessionId}/3`, answer: 'Three.' })
+    expect(sent(server.requests.at(-1))).toMatch(/first.*One\..*I have taken our conversation back.*second/)
+    expect(sent(server.requests.at(-1))).not.toContain('Two.')
+    const { turnId } = await agent.run({ sessionId, prompt: 'fourth', replaces: `${sessionId}/3` })
+    expect(turnId).toBe(`${sessionId}/4`)
+    expect(events.filter(({ turnId }) => turnId === `${sessionId}/3`).at(-1)).toMatchObject({ type: 'session.rewound' })
+    await expect(agent.run({ sessionId, prompt: 'x', replaces: `${sessionId}/3` })).rejects.toThrow(UnknownTurn)
+    await server.close()
+  })
+
+  it('control: in two steps, a process that ends in between loses the message', async () => {
+    const { server, agent, store, sessionId } = await twoTurns()
+    await agent.rewind(sessionId, { from: `${sessionId}/2`, scope: 'conversation' })
+    const isGone = takenBack(await store.rewinds(sessionId))
+    expect((await store.turns(sessionId)).filter(({ id }) => !isGone(id)).map(({ prompt }) => prompt)).toEqual(['first'])
+    await expect(agent.run({ sessionId, prompt: 'second', replaces: `${sessionId}/2` })).rejects.toThrow(UnknownTurn)
     await server.close()
   })
 })

@@ -1,7 +1,7 @@
 /** Takes a session back to an earlier message. A rewind is an event in the log: what it takes back stays in the store. */
 import type { FileConflict, RewindScope, TurnEvent } from './events.ts'
 import type { Message } from './history/message.ts'
-import { currentOf, rewindNote, takenBack, turnNumber, unfinished, unrecordedEffects } from './rewound.ts'
+import { currentOf, type RewindEvent, rewindNote, takenBack, turnNumber, unfinished, unrecordedEffects } from './rewound.ts'
 import { newSessionId } from './session-id.ts'
 import { isOpen, type Store } from './store/store.ts'
 
@@ -65,10 +65,7 @@ export async function rewind(
   { from, scope = 'both' }: RewindOptions,
   emit: Emit,
 ): Promise<RewindReport> {
-  const rewinds = await store.rewinds(sessionId)
-  const current = currentOf(await store.history(sessionId), rewinds)
-  const turns = turnsOf(current).filter((turnId) => turnNumber(turnId) >= turnNumber(from))
-  if (turns[0] !== from) throw new UnknownTurn(from)
+  const turns = await turnsFrom(store, sessionId, from)
   const changes = (await files?.changes(sessionId)) ?? []
   const recorded = changes.map(({ turn }) => turn)
   const inEffect = changes.flatMap(({ turn, paths }) => (paths.length > 0 && turnNumber(turn) >= turnNumber(from) ? [turn] : []))
@@ -85,6 +82,14 @@ export async function rewind(
     ...(restored ?? { undone: [], left: [] }),
     effects: unrecordedEffects(events, recorded),
   }
+}
+
+/** Returns a turn of the conversation and those after it. @throws UnknownTurn */
+export async function turnsFrom(store: Store, sessionId: string, from: string): Promise<readonly string[]> {
+  const current = currentOf(await store.history(sessionId), await store.rewinds(sessionId))
+  const turns = turnsOf(current).filter((turnId) => turnNumber(turnId) >= turnNumber(from))
+  if (turns[0] !== from) throw new UnknownTurn(from)
+  return turns
 }
 
 /** Restores the files of a rewind, or of one that was cut off. The caller holds the session. @returns undefined if there is none */
@@ -108,13 +113,13 @@ export async function finishRewind(
 
 const turnsOf = (messages: readonly Message[]): readonly string[] => [...new Set(messages.map(({ turnId }) => turnId))]
 
-/** Returns what the model has to know of rewinds since the last turn. */
+/** Returns what the model has to know of rewinds since the last turn. @param rewinds all of the session's */
 export async function rewindNews(
   { store, files }: { readonly store: Store; readonly files: RecordedFiles | undefined },
   sessionId: string,
   lastTurn: string,
+  rewinds: readonly RewindEvent[],
 ): Promise<readonly string[]> {
-  const rewinds = await store.rewinds(sessionId)
   if (!rewinds.some((event) => event.turnId === lastTurn && event.type === 'session.rewound' && event.scope !== 'files')) return []
   const isGone = takenBack(rewinds)
   const changes = (await files?.changes(sessionId)) ?? []

@@ -164,10 +164,7 @@ export function createRunner({ store, env, version, keys, log, onEvent, maxTurns
 
   /** Takes back the conversation from a turn on, and sends another message instead. Files stay as they are. */
   const replace = async (sessionId: string, from: string, prompt: string, requestKey = ''): Promise<string> => {
-    const turnId = await begin(sessionId, async (agent, signal) => {
-      await agent.rewind(sessionId, { from, scope: 'conversation' })
-      return agent.run({ sessionId, prompt, signal, requestKey })
-    })
+    const turnId = await begin(sessionId, (agent, signal) => agent.run({ sessionId, prompt, signal, requestKey, replaces: from }))
     return turnId ?? ''
   }
 

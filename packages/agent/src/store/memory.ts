@@ -89,9 +89,10 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
       }
     },
     claimed: async (id) => (claims.has(id) ? 'this process' : undefined),
-    startTurn: async (turn, message) => {
+    startTurn: async (turn, message, events = []) => {
       const session = get(turn.sessionId)
       if (session.turns.has(turn.id)) throw new RangeError(`there is a turn ${turn.id}`)
+      session.events.push(...events)
       session.turns.set(turn.id, { ...turn, status: 'running', startedAt: Date.now() })
       session.messages.set(message.id, message)
       session.row = { ...session.row, updatedAt: Date.now(), turns: session.turns.size }

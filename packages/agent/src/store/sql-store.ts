@@ -2,6 +2,7 @@
  * The store on a database. Writes are queued and go to disk together, in order, at the next turn of the event loop; anything that must
  * be stored before something happens (the intent before an effect) waits for the disk.
  */
+import type { AgentEvent } from '../events.ts'
 import { recordedJournal } from '../journal/journal.ts'
 import { currentCompaction, isRewind } from '../rewound.ts'
 import { storedApprovals } from './approvals.ts'
@@ -113,6 +114,15 @@ export function sqlStore(driver: Driver): Store {
     }
   }
 
+  function addEvents(events: readonly AgentEvent[]): void {
+    for (const event of events) {
+      const { id = 0, sessionId } = event
+      if (id <= (lastIds.get(sessionId) ?? 0)) throw new RangeError(`event ${id} of session ${sessionId} is in the store`)
+      lastIds.set(sessionId, id)
+      queue.add(eventEntry(event, queue.queued()))
+    }
+  }
+
   async function deleteSession(id: string): Promise<{ readonly busy?: string }> {
     if ((await read('SELECT id FROM sessions WHERE id = ?', id)).length === 0) return {}
     const claimed = await claim(id)
@@ -162,8 +172,9 @@ export function sqlStore(driver: Driver): Store {
     deleteSession,
     claim: (sessionId, { takeOver } = {}) => claim(sessionId, takeOver),
     claimed: (sessionId) => liveOwner(driver, sessionId),
-    startTurn: async ({ id, sessionId, prompt, model }, message) => {
+    startTurn: async ({ id, sessionId, prompt, model }, message, events = []) => {
       const now = Date.now()
+      addEvents(events)
       queue.add(
         {
           sessionId,
@@ -203,12 +214,7 @@ export function sqlStore(driver: Driver): Store {
       if (record.effect !== 'read' && record.attempts > 0) await queue.flush([sessionId])
     },
     append: async (events, durable) => {
-      for (const event of events) {
-        const { id = 0, sessionId } = event
-        if (id <= (lastIds.get(sessionId) ?? 0)) throw new RangeError(`event ${id} of session ${sessionId} is in the store`)
-        lastIds.set(sessionId, id)
-        queue.add(eventEntry(event, queue.queued()))
-      }
+      addEvents(events)
       if (durable) await queue.flush(new Set(events.map(({ sessionId }) => sessionId)), true)
     },
     events: async ({ sessionId, turnId, after = 0 }) =>

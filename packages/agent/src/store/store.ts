@@ -108,8 +108,15 @@ export interface Store {
   readonly claim: (sessionId: string, options?: { readonly takeOver?: boolean }) => Promise<Claim>
   /** Returns who has claimed the session, if that process is alive. */
   readonly claimed: (sessionId: string) => Promise<string | undefined>
-  /** Starts a turn. @throws if a turn with this id exists */
-  readonly startTurn: (turn: Pick<TurnRow, 'id' | 'sessionId' | 'prompt' | 'model'>, message: UserMessage) => Promise<void>
+  /**
+   * Starts a turn. @param events stored with it, all or nothing. Default: none
+   * @throws if a turn with this id exists
+   */
+  readonly startTurn: (
+    turn: Pick<TurnRow, 'id' | 'sessionId' | 'prompt' | 'model'>,
+    message: UserMessage,
+    events?: readonly AgentEvent[],
+  ) => Promise<void>
   readonly endTurn: (outcome: Omit<TurnOutcome, 'calls'>) => Promise<void>
   readonly lastTurn: (sessionId: string) => Promise<TurnRow | undefined>
   /** Returns the turns of a session in order. */
