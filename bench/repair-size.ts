@@ -1,4 +1,4 @@
-/** Measures the size of repair in a web page, as a whole and in parts: bundled, minified and gzipped. */
+/** Measures the size of repair, and of a turn with it, in a web page, as a whole and in parts: bundled, minified and gzipped. */
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
@@ -34,6 +34,13 @@ export async function bench(): Promise<Table> {
       export const parse = (text, tools) => parseWith([glm], text, tools)`,
     '`repairArguments`': `export { repairArguments } from ${REPAIR}`,
     '`repairFetch`': `export { repairFetch } from ${REPAIR}`,
+    '`startTurn` with one API': `export { defineTool, openaiChat, startTurn } from '@mulligan/core'`,
+    '`startTurn` with one API and all families': `
+      export { defineTool, leakedCalls, openaiChat, startTurn } from '@mulligan/core'
+      export { families } from ${REPAIR}`,
+    '`createExecutor`': `
+      export { createExecutor } from '@mulligan/core/executor'
+      export { defineTool, ModelRetry, render } from '@mulligan/core'`,
     '`@ai-sdk-tool/parser`, all of it': `export * from ${PARSER}`,
     [`\`@ai-sdk-tool/parser\`: \`${overall.name}\``]: `export { ${overall.name} } from ${PARSER}`,
     [`\`@ai-sdk-tool/parser\`: \`createToolMiddleware\` and \`${overall.name}\``]: `export { createToolMiddleware, ${overall.name} } from ${PARSER}`,
