@@ -89,8 +89,16 @@ export const CONFIG: readonly Mutation[] = [
     id: 'delete-overwrites',
     rule: 'sessions: deleted data does not remain in the free pages of the file',
     file: 'packages/agent/src/store/sqlite.ts',
-    find: 'PRAGMA secure_delete = ON',
-    replace: 'PRAGMA secure_delete = OFF',
+    find: "'secure_delete = ON'",
+    replace: "'secure_delete = OFF'",
     test: store('of a deleted session nothing is left in it'),
+  },
+  {
+    id: 'store-search-forgets',
+    rule: 'store: the search index keeps no word of a deleted session',
+    file: 'packages/agent/src/store/sqlite.ts',
+    find: '[...batch, { sessionId, sql: SQLITE_FORGET, parameters: [] }]',
+    replace: 'batch',
+    test: { file: 'packages/agent/src/store/search.test.ts', name: 'keeps no word of a deleted session' },
   },
 ]

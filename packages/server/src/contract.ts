@@ -11,6 +11,7 @@ export const sessionSchema = z.object({
   updatedAt: time,
   turns: z.int(),
   model: z.string().optional(),
+  snippet: z.string().optional().describe('in the results of a search: what surrounds the words; absent if they are in the title only'),
   status: z.enum(['idle', 'running', 'waiting']).describe('waiting: the last turn is parked until a person answers'),
 })
 
@@ -97,7 +98,7 @@ export const CONTRACT = {
     response: z.object({ id: z.string() }),
   },
   'GET /api/sessions': {
-    summary: 'Lists sessions, latest first',
+    summary: 'Lists sessions, latest first, or those with the words `q`, best first',
     query: z.object({
       cwd: z.string().optional(),
       q: z.string().max(500).optional(),

@@ -74,19 +74,20 @@ export function createHandlers({ store, runner, chat, env, version }: HandlerOpt
       return { id }
     },
     'GET /api/sessions': async ({ query: { cwd, q, limit = PAGE, cursor } }) => {
-      const before = cursor === undefined ? undefined : Number(cursor)
-      if (Number.isNaN(before)) throw new ApiError(400, 'validation', 'cursor is not one that this server gave')
+      const from = cursor === undefined ? undefined : Number(cursor)
+      if (from !== undefined && !Number.isSafeInteger(from))
+        throw new ApiError(400, 'validation', 'cursor is not one that this server gave')
       const rows = await store.sessions({
         limit: limit + 1,
         ...(cwd !== undefined && { cwd }),
-        ...(q && { search: q }),
-        ...(before !== undefined && { before }),
+        ...(q && { search: q, offset: Math.max(0, from ?? 0) }),
+        ...(!q && from !== undefined && { before: from }),
       })
       const page = rows.slice(0, limit)
       const last = page.at(-1)
       return {
         sessions: await Promise.all(page.map((row) => sessionOf(store, row))),
-        ...(rows.length > limit && last && { next: String(last.updatedAt) }),
+        ...(rows.length > limit && last && { next: String(q ? Math.max(0, from ?? 0) + limit : last.updatedAt) }),
       }
     },
     'GET /api/sessions/:id': async ({ params: { id } }) => {

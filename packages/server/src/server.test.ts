@@ -34,7 +34,11 @@ it('a conversation: sessions, turns, events, messages, search, rename, delete', 
     ...['user', 'assistant', 'user', 'assistant'],
   ])
   const found = async (q: string) => (await api.get(`/api/sessions?q=${encodeURIComponent(q)}`)).body.sessions.length
-  expect([await found('SECOND answer'), await found('100%_'), await found('nothing such'), await found('1__%')]).toEqual([1, 1, 0, 0])
+  expect([await found('SECOND answer'), await found('100%_'), await found('nothing such'), await found('9__%')]).toEqual([1, 1, 0, 0])
+  const second = (await api.get('/api/sessions?q=answer&limit=1')).body
+  expect(second).toEqual({ sessions: [expect.objectContaining({ id, snippet: 'Second answer.' })] })
+  expect((await api.get('/api/sessions?q=answer&limit=1&cursor=1')).body).toEqual({ sessions: [] })
+  expect((await api.get('/api/sessions?q=answer&cursor=x')).status).toBe(400)
   expect(await api.send('PATCH', `/api/sessions/${id}`, { title: 'renamed' })).toMatchObject({ status: 204 })
   expect((await api.get('/api/sessions?limit=1')).body).toEqual({ sessions: [expect.objectContaining({ id, title: 'renamed' })] })
   const { events: stored, last } = (await api.get(`/api/sessions/${id}/history.json?after=2&limit=3`)).body

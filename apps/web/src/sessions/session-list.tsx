@@ -1,4 +1,4 @@
-/** The sessions of the store, latest first, with search over titles and messages. */
+/** The sessions of the store, latest first, with search over titles and messages, which puts the best first. */
 import { type RefObject, useCallback, useEffect, useState } from 'react'
 import { ApiError, api } from '../api/client.ts'
 import type { Session } from '../api/types.ts'
@@ -47,7 +47,7 @@ export function SessionList({ current, version, search }: SessionListProps) {
     }
   }, [load, version])
 
-  const groups = Map.groupBy(sessions ?? [], ({ updatedAt }) => dayGroup(updatedAt))
+  const groups = Map.groupBy(sessions ?? [], ({ updatedAt }) => (query.trim() === '' ? dayGroup(updatedAt) : 'Found'))
   return (
     <div className="sessions">
       <search>
@@ -93,10 +93,11 @@ export function SessionList({ current, version, search }: SessionListProps) {
 const STATUS: Readonly<Record<Session['status'], string>> = { idle: '', running: 'running', waiting: 'waits for you' }
 
 function Entry({ session, isCurrent }: { readonly session: Session; readonly isCurrent: boolean }) {
-  const { id, title, cwd, updatedAt, turns, status } = session
+  const { id, title, cwd, updatedAt, turns, status, snippet = '' } = session
   return (
     <a href={sessionHref(id)} className={`session is-${status}`} aria-current={isCurrent ? 'page' : undefined} data-nav>
       <span className="title">{oneLine(title, 90) || 'Untitled'}</span>
+      {!title.includes(snippet) && <span className="soft found">{oneLine(snippet, 160)}</span>}
       <span className="soft about">
         {STATUS[status] !== '' && <b className="state">{STATUS[status]}</b>}
         <span className="path">{oneLine(cwd.split(/[\\/]/).pop() || cwd, 40)}</span>

@@ -3,6 +3,8 @@
  * on both.
  */
 
+import type { FindWord } from './search-index.ts'
+
 export type Value = string | number | null
 
 /** A statement to run, with values for its `?` parameters. */
@@ -42,6 +44,7 @@ export interface Driver {
   readonly erase: (sessionId: string, batch: readonly SessionWrite[], fences: Fences) => Promise<void>
   /** Returns whether the same write may succeed later: the disk is full, the connection was lost. Otherwise the row itself is at fault. */
   readonly mayPass: (error: unknown) => boolean
+  readonly findWord: FindWord
   readonly afterTurn: () => void
   readonly close: () => Promise<void>
 }

@@ -6,7 +6,7 @@ import { journalOf } from '../journal/journal.ts'
 import { type LoggedStep, strictJournal } from '../journal/strict.ts'
 import { currentCompaction, isRewind } from '../rewound.ts'
 import { joinHistory } from './log.ts'
-import { matches } from './search.ts'
+import { find, wordsIn } from './search.ts'
 import { type ApprovalRow, isOpen, type SessionRow, type Store, type TurnRow } from './store.ts'
 
 interface Kept {
@@ -58,17 +58,24 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
       if (session) session.row = { ...session.row, ...changes }
     },
     session: async (id) => kept.get(id)?.row,
-    sessions: async ({ cwd, idPrefix = '', before = Number.POSITIVE_INFINITY, search = '', limit = 50 } = {}) =>
-      [...kept.values()]
-        .filter(({ row, turns, answers }) =>
-          matches([row.title, ...[...turns.values()].map(({ prompt }) => prompt), ...answers.values()], search),
-        )
-        .map(({ row }) => row)
-        .filter((row) => (cwd === undefined || row.cwd === cwd) && row.id.startsWith(idPrefix) && row.updatedAt < before)
-        // Those of tasks belong to the session that gave them.
-        .filter((row) => idPrefix.includes('/') || !row.id.includes('/'))
-        .reverse()
-        .slice(0, limit),
+    sessions: async ({ cwd, idPrefix = '', before = Number.POSITIVE_INFINITY, search = '', limit = 50, offset = 0 } = {}) => {
+      const words = wordsIn(search)
+      return (
+        [...kept.values()]
+          .flatMap(({ row, turns, answers }) => {
+            const texts = [...turns.values()].map(({ id, prompt }) => [prompt, answers.get(id) ?? ''])
+            const found = words.length === 0 ? { rank: 0 } : find({ title: row.title, turns: texts }, words)
+            return found ? [{ row, ...found }] : []
+          })
+          .filter(({ row }) => (cwd === undefined || row.cwd === cwd) && row.id.startsWith(idPrefix) && row.updatedAt < before)
+          // Those of tasks belong to the session that gave them.
+          .filter(({ row }) => idPrefix.includes('/') || !row.id.includes('/'))
+          .reverse()
+          .sort((one, other) => other.rank - one.rank)
+          .slice(offset, offset + limit)
+          .map(({ row, snippet }) => ({ ...row, ...(snippet !== undefined && { snippet }) }))
+      )
+    },
     deleteSession: async (id) => {
       if (claims.has(id)) return { busy: 'this process' }
       for (const one of [...kept.keys()].filter((key) => key === id || key.startsWith(`${id}/`))) {

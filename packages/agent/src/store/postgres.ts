@@ -4,7 +4,8 @@ import type { Pool, PoolClient } from 'pg'
 import { machineId } from './claim.ts'
 import { checkInserted, type Driver, type Fences, lostSession, type SessionWrite, type Value } from './driver.ts'
 import { type Address, addressOf, explained, isLost, isRowAtFault, mayBeRepeated, PostgresError } from './postgres-errors.ts'
-import { forPostgres, missingVersions, VERSIONS } from './schema.ts'
+import { missingVersions, VERSIONS } from './schema.ts'
+import { inPostgres } from './search-index.ts'
 import { SessionTakenOver } from './store.ts'
 
 /** Milliseconds between connection attempts, about 6 s in all. */
@@ -109,6 +110,7 @@ export async function openPostgres(connectionString: string, { host = machineId(
     now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
     all,
     write,
+    findWord: inPostgres,
     erase: (_, batch, fences) => write(batch, fences, true),
     mayPass: (error) => !isRowAtFault(error),
     afterTurn: () => undefined,
@@ -162,7 +164,7 @@ async function migrate(pool: Pool, { shown }: Address): Promise<void> {
     const { rows } = await client.query(`SELECT to_regnamespace('mulligan') AS found`)
     if (rows[0]?.found === null) await client.query('CREATE SCHEMA mulligan')
     await client.query('CREATE TABLE IF NOT EXISTS store_version (version INTEGER NOT NULL)')
-    for (const one of await missingAt(client, shown)) await client.query(forPostgres(one))
+    for (const one of await missingAt(client, shown)) await client.query(one)
     await client.query('DELETE FROM store_version')
     await client.query(`INSERT INTO store_version (version) VALUES (${VERSIONS.length})`)
     await client.query('COMMIT')
@@ -176,9 +178,9 @@ async function migrate(pool: Pool, { shown }: Address): Promise<void> {
 
 async function missingAt(client: PoolClient, shown: string): Promise<readonly string[]> {
   const { rows: found } = await client.query(`SELECT to_regclass('mulligan.store_version') AS found`)
-  if (found[0]?.found === null) return missingVersions(shown, 0)
+  if (found[0]?.found === null) return missingVersions('postgres', shown, 0)
   const { rows } = await client.query('SELECT version FROM mulligan.store_version')
-  return missingVersions(shown, Number(rows[0]?.version ?? 0))
+  return missingVersions('postgres', shown, Number(rows[0]?.version ?? 0))
 }
 
 /** Retries while only the connection fails. @throws PostgresError */

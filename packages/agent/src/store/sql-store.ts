@@ -25,7 +25,8 @@ import {
 } from './log.ts'
 import { createQueue } from './queue.ts'
 import { LAST_EVENT, LAST_ROW, OF_SESSION, ROW_NUMBER, ROWS } from './schema.ts'
-import { folded, wordsIn } from './search.ts'
+import { snippetOf, wordsIn } from './search.ts'
+import { searchOf } from './search-index.ts'
 import { type SessionRow, SessionTakenOver, type Store, type TurnRow } from './store.ts'
 
 type FencedClaim = { readonly fence: number; readonly release: () => Promise<void> } | { readonly busy: string }
@@ -61,9 +62,9 @@ export function sqlStore(driver: Driver): Store {
     return entriesOf(sessionId, rows, ['event']).events
   }
 
-  const sessionRows = async (sql: string, ...parameters: readonly Value[]): Promise<readonly SessionRow[]> =>
-    (await read<SessionRow & { readonly settings: string | null }>(sql, ...parameters)).map(({ settings, ...row }) => ({
-      ...row,
+  const sessionRows = async <Row extends SessionRow>(sql: string, ...parameters: readonly Value[]): Promise<readonly Row[]> =>
+    (await read<Row & { readonly settings: string | null }>(sql, ...parameters)).map(({ settings, ...row }) => ({
+      ...(row as unknown as Row),
       ...(settings !== null && { settings: readJson<Record<string, unknown>>(settings) ?? {} }),
     }))
 
@@ -153,21 +154,28 @@ export function sqlStore(driver: Driver): Store {
       if (settings !== undefined) await driver.all('UPDATE sessions SET settings = ? WHERE id = ?', JSON.stringify(settings), id)
     },
     session: async (id) => (await sessionRows(`${SESSIONS} WHERE id = ?`, id))[0],
-    sessions: async ({ cwd, idPrefix = '', before, search = '', limit = 50 } = {}) => {
+    sessions: async ({ cwd, idPrefix = '', before, search = '', limit = 50, offset = 0 } = {}) => {
       const filters: readonly (readonly [string, readonly Value[]])[] = [
         ...(cwd === undefined ? [] : [['cwd = ?', [cwd]] as const]),
         ...(before === undefined ? [] : [['updated_at < ?', [before]] as const]),
         ['substr(id, 1, ?) = ?', [idPrefix.length, idPrefix]],
-        ...wordsIn(search).map((word) => [HAS_WORD, [likeOf(word), likeOf(word), likeOf(word)]] as const),
         // Those of tasks belong to the session that gave them.
         ...(idPrefix.includes('/') ? [] : [["id NOT LIKE '%/%'", []] as const]),
       ]
       const where = filters.map(([condition]) => condition).join(' AND ')
-      return sessionRows(
-        `${SESSIONS} WHERE ${where} ORDER BY updated_at DESC, id DESC LIMIT ?`,
-        ...filters.flatMap(([, values]) => values),
-        limit,
+      const values = [...filters.flatMap(([, values]) => values), limit, offset]
+      const latest = 'updated_at DESC, id DESC LIMIT ? OFFSET ?'
+      const words = wordsIn(search)
+      if (words.length === 0) return sessionRows(`${SESSIONS} WHERE ${where} ORDER BY ${latest}`, ...values)
+      const found = searchOf(words, driver.findWord)
+      const rows = await sessionRows<SessionRow & { readonly prompt: string | null; readonly answer: string | null }>(
+        `${found.with} SELECT ${SESSION}, ${found.columns} FROM sessions ${found.join} WHERE ${where} ORDER BY ${found.rank} DESC, ${latest}`,
+        ...[...found.parameters, ...values],
       )
+      return rows.map(({ prompt, answer, ...row }) => {
+        const snippet = snippetOf([prompt ?? '', answer ?? ''], words)
+        return { ...row, ...(snippet !== undefined && { snippet }) }
+      })
     },
     deleteSession,
     claim: (sessionId, { takeOver } = {}) => claim(sessionId, takeOver),
@@ -262,17 +270,13 @@ const insertSession = ({ now }: Driver, { id, cwd, title, at, settings }: NewSes
 })
 
 const ROWS_OF = `SELECT turn_id, body FROM sessions JOIN log ON ${OF_SESSION}`
-const SESSIONS = `SELECT id, cwd, title, created_at AS "createdAt", updated_at AS "updatedAt", settings, (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns FROM sessions`
+const SESSION = `id, cwd, title, created_at AS "createdAt", updated_at AS "updatedAt", settings, (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns`
+const SESSIONS = `SELECT ${SESSION} FROM sessions`
 
 const TURNS = `SELECT id, session_id AS "sessionId", prompt, model, status, answer, started_at AS "startedAt", ended_at AS "endedAt" FROM turns`
 
 const RESUMABLE = `status IN ('running', 'waiting') AND session_id IN (SELECT id FROM sessions WHERE settings IS NOT NULL)
   AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.session_id = turns.session_id AND turn_id = turns.id AND approvals.status = 'pending')`
-
-/** Whether a session has a word. The whole conversation is not searched: its log also holds what tools have read. */
-const HAS_WORD = `(lower(title) LIKE ? ESCAPE '!' OR EXISTS (SELECT 1 FROM turns WHERE session_id = sessions.id
-  AND (lower(prompt) LIKE ? ESCAPE '!' OR lower(coalesce(answer, '')) LIKE ? ESCAPE '!')))`
-const likeOf = (word: string): string => `%${folded(word).replace(/[!%_]/g, '!$&')}%`
 
 /** Returns the statements that delete all rows of a session, referring rows first. */
 const deletionOf = (id: string): readonly SessionWrite[] =>

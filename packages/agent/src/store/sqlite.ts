@@ -7,11 +7,23 @@ import { createBackups } from './backup.ts'
 import { checkInserted, type Driver, type Fences, type SessionWrite, type Value } from './driver.ts'
 import { openLastEvents } from './last-events.ts'
 import { missingVersions, VERSIONS } from './schema.ts'
+import { inSqlite, SQLITE_FORGET } from './search-index.ts'
 import { SessionTakenOver } from './store.ts'
 
 const MAX_STATEMENTS = 200
-/** A checkpoint every 4,000 pages instead of SQLite's 1,000: the `-wal` file grows to 16 MB, and fewer commits wait for one. */
-const PRAGMAS = ['journal_mode = WAL', 'synchronous = NORMAL', 'busy_timeout = 5000', 'foreign_keys = ON', 'wal_autocheckpoint = 4000']
+/**
+ * `secure_delete` overwrites deleted content, so that it does not remain in the file's free pages; the search index deletes whenever it
+ * merges. A checkpoint every 4,000 pages instead of SQLite's 1,000: the `-wal` file grows to 16 MB, and fewer commits wait for
+ * one.
+ */
+const PRAGMAS = [
+  'journal_mode = WAL',
+  'synchronous = NORMAL',
+  'busy_timeout = 5000',
+  'foreign_keys = ON',
+  'wal_autocheckpoint = 4000',
+  'secure_delete = ON',
+]
 /**
  * SQLite's BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. With any other error, the row itself is at fault, and a retry would fail
  * too.
@@ -43,7 +55,7 @@ export function openDatabase(path: string): DatabaseSync {
 
 function migrate(database: DatabaseSync, path: string): void {
   const missing = (): readonly string[] =>
-    missingVersions(path, Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0))
+    missingVersions('sqlite', path, Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0))
   if (missing().length === 0) return
   transaction(database, () => {
     for (const statement of missing()) database.exec(statement)
@@ -141,12 +153,11 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
     now: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
     all: async (sql, ...parameters) => rows(sql, parameters),
     write,
+    findWord: inSqlite,
     erase: async (sessionId, batch, fences) => {
       await backups?.finished()
       lastEvents?.forget(sessionId)
-      // Overwrites deleted content, so that it does not remain in the file's free pages.
-      database.exec('PRAGMA secure_delete = ON')
-      write(batch, fences, true)
+      write([...batch, { sessionId, sql: SQLITE_FORGET, parameters: [] }], fences, true)
       backups?.renew()
     },
     mayPass: (error) => PASSING.has(Number((error as { errcode?: unknown }).errcode) & 0xff),

@@ -11,7 +11,7 @@ import { DIALECTS, stopPostgres } from './dialects.fixture.ts'
 import { memoryStore } from './memory.ts'
 import { openStore } from './open.ts'
 import { repairStore } from './repair.ts'
-import { forPostgres, VERSIONS } from './schema.ts'
+import { statementsFor } from './schema.ts'
 import type { SessionFilter, Store } from './store.ts'
 
 let folder: string
@@ -81,7 +81,7 @@ const events: AgentEvent[] = [
   },
 ]
 /** Returns the SQL that turns a new store into one of an older version, with the conversation that {@link fill} creates. */
-function olderStore(version: number, dialect: (sql: string) => string = (sql) => sql): string {
+function olderStore(version: number, database: 'sqlite' | 'postgres' = 'sqlite'): string {
   const { id, step, ordinal, wireId, tool, input, effect, target, attempts, repairs, result, durationMs } = record
   const call = [id, 's', 's/1', step, ordinal, wireId, tool, null, effect, target, JSON.stringify(input), attempts]
   const user = { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' }
@@ -99,9 +99,9 @@ function olderStore(version: number, dialect: (sql: string) => string = (sql) =>
   ]
   const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value))
   const inserts = rows.map(([table, values]) => `INSERT INTO ${table} VALUES (${values.map(literal).join(', ')})`)
-  const tables = (from: number, to: number): readonly string[] => VERSIONS.slice(from, to).flat().map(dialect)
+  const tables = (from: number, to: number): readonly string[] => statementsFor(database, from, to)
   const upTo = Math.min(version, 2)
-  const older = ['approvals', 'requests', 'log', 'turns', 'sessions'].map((table) => `DROP TABLE ${table}`)
+  const older = ['approvals', 'requests', 'log', 'turns', 'sessions', 'search_words'].map((table) => `DROP TABLE IF EXISTS ${table}`)
   return [...older, ...tables(0, upTo), ...inserts, ...tables(upTo, version)].join(';\n')
 }
 
@@ -169,6 +169,7 @@ describe.each([
     const said = [
       ['a', 'Fix the 100% budget_plan', 'The total is 40,000.'],
       ['b', 'Write a poem', 'Roses are red. MÜLL!'],
+      ['c', '今年の予算', 'It is in (src/store/search.ts).'],
     ] as const
     for (const [id, prompt, answer] of said) {
       await store.createSession({ id, cwd: '/w', title: prompt })
@@ -178,19 +179,31 @@ describe.each([
       await store.endTurn({ sessionId: id, turnId: `${id}/1`, status: 'answered', answer, requests: 1, usage: message.usage, ledger })
     }
     const found = async (search: string) => (await store.sessions({ search })).map(({ id }) => id).sort()
-    expect([await found(''), await found('BUDGET total'), await found('poem budget'), await found('  roses ')]).toEqual([
-      ['a', 'b'],
-      ['a'],
-      [],
-      ['b'],
-    ])
-    expect([await found('0%'), await found('t_p'), await found('t%p'), await found("!'"), await found('MÜLL')]).toEqual([
-      ['a'],
-      ['a'],
-      [],
-      [],
-      ['b'],
-    ])
+    const each: readonly (readonly [string, readonly string[]])[] = [
+      ['', ['a', 'b', 'c']],
+      ['BUDGET total', ['a']],
+      ['poem budget', []],
+      ['  roses ', ['b']],
+      // The last word may be unfinished, the others not.
+      ['total budg', ['a']],
+      ['budg total', []],
+      ['udget', []],
+      // Its parts follow one another.
+      ['100% 40,000', ['a']],
+      ['budget_pl', ['a']],
+      ['plan_budget', []],
+      ['000.40', []],
+      ['src/store', ['c']],
+      ['40 src', []],
+      // What no index has as a word.
+      ["!'", []],
+      ['9%', []],
+      ['%', ['a']],
+      ['の予', ['c']],
+      ['MÜLL', ['b']],
+      ['"roses OR poem', []],
+    ]
+    for (const [search, ids] of each) expect([search, await found(search)]).toEqual([search, ids])
     await store.updateSession('b', { title: "Ann's verses" })
     await store.updateSession('none', { title: 'x' })
     expect([(await store.session('b'))?.title, await found("ann's"), await store.session('none')]).toEqual([
@@ -370,7 +383,7 @@ describe.each(DIALECTS)('the database of $name', ({ name, place: newPlace, chang
   it.each([1, 2, 3, 4, 5])('of version %i is brought up to date', async (version) => {
     const path = await newPlace(folder)
     await (await openStore(path)).close()
-    await change(path, `${olderStore(version, name === 'SQLite' ? undefined : forPostgres)}; ${setVersion(version)}`)
+    await change(path, `${olderStore(version, name === 'SQLite' ? 'sqlite' : 'postgres')}; ${setVersion(version)}`)
     const store = await openStore(path)
     expect(await store.history('s')).toEqual([
       { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' },
@@ -584,7 +597,7 @@ describe('the SQLite file', () => {
   it('of the version before compactions were marked is brought up to date, and its latest compaction is found', async () => {
     const path = join(folder, 'v3.db')
     const database = new DatabaseSync(path)
-    for (const statement of VERSIONS.slice(0, 3).flat()) database.exec(statement)
+    for (const statement of statementsFor('sqlite', 0, 3)) database.exec(statement)
     database.exec(`PRAGMA user_version = 3;
       INSERT INTO sessions (id, cwd, title, created_at, updated_at, lease_until) VALUES ('s', '/w', 'go', 1, 1, 0)`)
     const insert = database.prepare('INSERT INTO log (session_id, turn_id, event_id, body) VALUES (?, ?, ?, ?)')

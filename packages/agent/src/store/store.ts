@@ -16,6 +16,8 @@ export interface SessionRow {
   readonly createdAt: number
   readonly updatedAt: number
   readonly turns: number
+  /** In the results of a search: what surrounds the words, on one line. Absent if they are in the title only. */
+  readonly snippet?: string
   /** What the program that created it keeps with it. A server's sessions have some; its turns are resumed by any server on this store. */
   readonly settings?: Readonly<Record<string, unknown>>
 }
@@ -27,8 +29,13 @@ export interface SessionFilter {
   readonly idPrefix?: string
   /** Only sessions whose last turn began before this time, in milliseconds since 1970. */
   readonly before?: number
-  /** Only sessions with all of these words in the title, or in prompts and answers. */
+  /**
+   * Only sessions with all of these words in the title, or in prompts and answers; the last one may be the beginning of a word. Sessions
+   * with all of them in the title come first, then those with all of them in one turn.
+   */
   readonly search?: string
+  /** Number of sessions that are left out at the beginning. Default: 0. */
+  readonly offset?: number
   /** Maximum number of sessions. Default: 50. */
   readonly limit?: number
 }
@@ -91,7 +98,7 @@ export interface Store {
   /** Changes the title or the settings of a session, also while another process runs a turn of it. A missing session is not an error. */
   readonly updateSession: (id: string, changes: Partial<Pick<SessionRow, 'title' | 'settings'>>) => Promise<void>
   readonly session: (id: string) => Promise<SessionRow | undefined>
-  /** Returns sessions, latest first. */
+  /** Returns sessions, latest first; the best ones first if some were searched for. */
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
   /**
    * Permanently deletes the session with its whole conversation. `busy` names the process that is running a turn of it; nothing is

@@ -1,7 +1,7 @@
 /** Opens the list of sessions, and does what is chosen there with the commands of the shell. */
 import { join } from 'node:path'
 import { oneLine } from '@mulligan/host/light'
-import { deleteSessions, exportSession, MAX_TITLE } from '../../commands/sessions/sessions.ts'
+import { deleteSessions, exportSession, MAX_TITLE, snippetText } from '../../commands/sessions/sessions.ts'
 import { createSessionPicker, type SessionActions } from '../panel/session-picker.ts'
 import type { ChatControl } from './table.ts'
 
@@ -24,6 +24,7 @@ function actionsOf({ store, cwd }: ChatControl): SessionActions {
 
   return {
     find: (words, limit) => store.sessions({ cwd, search: words, limit }),
+    found: snippetText,
     rename: (id, title) => store.updateSession(id, { title: oneLine(title, MAX_TITLE) }),
     export: (id) => said((output) => exportSession(id, { cwd, output: join(cwd, `${id}.md`) }, output)),
     delete: (id) => said((output) => deleteSessions([id], { cwd, yes: true }, output)),

@@ -38,6 +38,7 @@ function picker(count: number, current?: string) {
   const done: (string | undefined)[] = []
   const panel = createSessionPicker({
     actions: {
+      found: ({ snippet = '' }) => snippet,
       find: async (words, limit) => {
         asked.push(`${words} ${limit}`)
         return rows.filter(({ title }) => title.includes(words)).slice(0, limit)

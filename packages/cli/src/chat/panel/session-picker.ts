@@ -7,8 +7,10 @@ import { cutLine } from '../markdown/wrap.ts'
 import { FRAME, framed, type Panel, type PanelKey, type Size, topOf } from './panel.ts'
 
 export interface SessionActions {
-  /** Returns the sessions with these words, latest first. */
+  /** Returns the sessions with these words, best first, or all, latest first. */
   readonly find: (words: string, limit: number) => Promise<readonly SessionRow[]>
+  /** What a search has found in a session, on one line; empty if the title shows it. */
+  readonly found: (session: SessionRow) => string
   readonly rename: (id: string, title: string) => Promise<void>
   /** Each returns what happened, for the user. */
   readonly export: (id: string) => Promise<string>
@@ -128,10 +130,13 @@ export function createSessionPicker({ actions, current, colors, changed, done }:
     const none = words === '' ? 'There are no sessions in this folder yet.' : 'No session has these words in its title, prompts or answers.'
     if (rows.length === 0) return [none]
     const top = topOf(selected, rows.length, page)
-    return rows.slice(top, top + page).map(({ id, title, turns, updatedAt }, at) => {
+    return rows.slice(top, top + page).map((row, at) => {
+      const { id, title, turns, updatedAt } = row
+      const found = actions.found(row)
       const isSelected = top + at === selected
       const mark = isSelected ? '› ' : id === current ? '* ' : '  '
-      const name = isSelected && asks?.what === 'title' ? `${oneLine(asks.text, 200)}_` : oneLine(title, 200)
+      const name =
+        isSelected && asks?.what === 'title' ? `${oneLine(asks.text, 200)}_` : `${oneLine(title, 200)}${found === '' ? '' : ` · ${found}`}`
       const line = cutLine(`${mark}${localTime(updatedAt)}  ${plural(turns, 'turn').padEnd(9)}  ${name}`, size.columns)
       return isSelected ? colors.bold(line) : line
     })

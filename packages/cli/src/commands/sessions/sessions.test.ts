@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { openStore, type Store } from '@mulligan/agent'
 import { notOk, ok } from '@mulligan/core'
 import { call, say, scriptedModel } from '@mulligan/testing'
@@ -86,7 +87,8 @@ it('finds sessions by their words, and renames one', async () => {
   await converse(store, 'two', here.dir, 'Write a poem.')
   await store.close()
   expect((await sessions(here, '--search', 'POEM')).stdout).toMatch(/PROMPT\ntwo +\S+ \S+ +1 +Write a poem\.\n$/)
-  expect((await sessions(here, '--search', '40,000 budget', '--json')).stdout).toContain('"id":"one"')
+  expect((await sessions(here, '--search', 'budget secr', '--json')).stdout).toContain('"id":"one"')
+  expect((await sessions(here, '--search', 'key is')).stdout).toMatch(/Find the budget\.\n {4}It is 40,000\. The key is .*\n$/)
   expect((await sessions(here, '--search', 'neither')).stdout).toBe('No session has these words.\n')
   expect(await sessions(here, 'rename', 'tw', 'Verses', 'of\x1b[2J', 'May')).toMatchObject({
     code: 0,
@@ -278,13 +280,16 @@ it('a damaged store says what to do, and is repaired', async () => {
   await converse(store, 'one', here.dir)
   await store.close()
   const whole = readFileSync(path)
+  const database = new DatabaseSync(path)
+  const page = Number(database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'sessions'").get()?.['rootpage'])
+  database.close()
   writeFileSync(path, Buffer.concat([Buffer.from('x'.repeat(100)), whole.subarray(100)]))
   const refused = await sessions(here, 'list')
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('mulligan sessions repair')])
   expect(await inProcess(here, ['sessions', 'repair'])).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be repaired") })
 
   // A damaged page behind an intact first one: named by the file too.
-  writeFileSync(path, Buffer.concat([whole.subarray(0, 4096), Buffer.alloc(whole.length - 4096, 0xff)]))
+  writeFileSync(path, Buffer.from(whole).fill(0xff, (page - 1) * 4096, page * 4096))
   const late = await sessions(here, 'list')
   expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(/mulligan\.db: .*malformed\n.*mulligan sessions repair/)])
 

@@ -52,13 +52,27 @@ export async function listSessions(
   print(
     output,
     json,
-    { sessions: sessions.map((one) => ({ id: one.id, at: one.updatedAt, turns: one.turns, prompt: one.title, cwd: one.cwd })) },
+    {
+      sessions: sessions.map(({ id, updatedAt: at, turns, title: prompt, cwd, snippet }) => ({
+        ...{ id, at, turns, prompt, cwd },
+        ...(snippet !== undefined && { snippet }),
+      })),
+    },
     rows.length === 0
       ? [search === '' ? (all ? 'There is no session yet.' : 'There are no sessions in this folder yet.') : 'No session has these words.']
-      : table([['SESSION', 'WHEN', 'TURNS', ...(all ? ['FOLDER'] : []), 'PROMPT'], ...rows]),
+      : table([['SESSION', 'WHEN', 'TURNS', ...(all ? ['FOLDER'] : []), 'PROMPT'], ...rows]).flatMap((line, at) => {
+          const found = snippetText(sessions[at - 1])
+          return found === '' ? [line] : [line, `    ${found}`]
+        }),
   )
   if (!json && found.length > limit) output.err(`There are more: --limit ${limit * 2} shows twice as many.\n`)
   return EXIT.ok
+}
+
+/** What a search found, on one line; empty if the title already shows it. */
+export function snippetText(session: SessionRow | undefined): string {
+  const text = oneLine(session?.snippet ?? '', 200)
+  return session && oneLine(session.title, 200).includes(text) ? '' : text
 }
 
 export interface SessionFlags extends FolderFlags {
