@@ -102,6 +102,14 @@ export const CHAT: readonly Mutation[] = [
     test: { file: chat('chat.test.ts'), name: 'sends the text of a command of the project' },
   },
   {
+    id: 'chat-background-reply',
+    rule: "the terminal's reply about its background is not typed into the input",
+    file: chat('background.ts'),
+    find: `held = BEGUN.exec(text)?.[0] ?? (isWaiting() ? beginning(text) : '')`,
+    replace: `held = ''`,
+    test: { file: chat('background.test.ts'), name: 'byte by byte' },
+  },
+  {
     id: 'chat-command-untrusted',
     rule: "the text of a command that the model could have written is not the user's",
     file: chat('messages.ts'),

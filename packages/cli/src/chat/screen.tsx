@@ -1,8 +1,10 @@
 /** Runs a chat on the terminal until the user leaves. However it ends, the terminal is restored. */
 import { Box, render, Static, Text, useApp, useStdout, useWindowSize } from 'ink'
 import { createElement, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { setBackground, setTheme, themeFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
 import { modeText } from '../ui/text.ts'
+import { asksBackground, createBackground } from './background.ts'
 import type { Chat, ChatState } from './chat-types.ts'
 import { attend, type Ended, writer } from './ending.ts'
 import type { Completer } from './input/completion.ts'
@@ -30,6 +32,14 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
   const { stdout, full } = screenOf(output)
   const notifier = createNotifier({ how: chat.state().choice.settings.notify.value, write: output.out, env: process.env })
   const unnotify = chat.subscribe(() => notifier.look(chat.state()))
+  const background = createBackground({
+    write: output.out,
+    onKnown: (known) => {
+      setBackground(known)
+      setTheme(themeFor(chat.state().choice.settings.theme.value, process.env))
+    },
+    onReady: () => process.stdin.emit('readable'),
+  })
   const closing = new AbortController()
   const edit: ScreenProps['edit'] = async (text, suspend) => {
     let edited: string | undefined
@@ -53,7 +63,7 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
       .then((text) => text ?? undefined)
   const app = render(createElement(App, { ...shown, full, edit, image }), {
     stdout,
-    stdin: watched(notifier.input),
+    stdin: watched(notifier.input, background.input),
     exitOnCtrlC: false,
     patchConsole: false,
     // Text that streams is drawn less often anyway. With the default of 30, a key could wait 33 ms for its character.
@@ -63,6 +73,7 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
     kittyKeyboard: { mode: 'auto' },
   })
   notifier.start()
+  if (asksBackground(chat.state().choice.settings.theme.value, process.env)) background.ask()
   try {
     return { ...(await Promise.race([chat.left, app.waitUntilExit().then(() => chat.left)])), isEnded: attended.isEnded() }
   } finally {
@@ -72,6 +83,7 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
     await app.waitUntilRenderFlush().catch(() => undefined)
     full.leave()
     notifier.stop()
+    background.stop()
     // Only the conversation stays on the screen.
     app.clear()
     app.unmount()
@@ -88,12 +100,13 @@ function screenOf(output: Output): { readonly stdout: NodeJS.WriteStream; readon
   return { stdout: overridden(process.stdout, { write }), full }
 }
 
-/** Returns stdin, of which everything that is read is also passed to `see`. */
-function watched(see: (text: string) => void): NodeJS.ReadStream {
+/** Returns stdin, of which everything that is read passes through `filter` and is also passed to `see`. */
+function watched(see: (text: string) => void, filter: (text: string | null) => string | null): NodeJS.ReadStream {
   const read: NodeJS.ReadStream['read'] = (size) => {
-    const chunk = process.stdin.read(size)
-    if (chunk !== null) see(String(chunk))
-    return chunk
+    const chunk: unknown = process.stdin.read(size)
+    const text = filter(chunk === null ? null : String(chunk))
+    if (text !== null && text !== '') see(text)
+    return text
   }
   return overridden(process.stdin, { read })
 }

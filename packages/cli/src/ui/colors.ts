@@ -87,16 +87,34 @@ function wantsColor(env: Env, isTerminal: boolean): boolean {
   return isTerminal && env['TERM'] !== 'dumb'
 }
 
+export type Background = Extract<Theme, 'dark' | 'light'>
+
+/** What the terminal has said of its background. */
+let known: Background | undefined
+
+export const setBackground = (background: Background): void => {
+  known = background
+}
+
+/** Returns the background in `COLORFGBG`, which some terminals set. */
+function backgroundIn(env: Env): Background | undefined {
+  const color = /;(\d+)$/.exec(env['COLORFGBG'] ?? '')?.[1]
+  if (color === undefined) return undefined
+  return Number(color) < 7 || color === '8' ? 'dark' : 'light'
+}
+
+const has256 = (env: Env): boolean => /256|truecolor|24bit/.test(`${env['TERM']} ${env['COLORTERM']}`) && env['FORCE_COLOR'] !== '1'
+
+/** Whether a theme is `auto` and would be another one if the background were known. */
+export const isAutoOpen = (asked: ThemeName, env: Env): boolean =>
+  asked === 'auto' && has256(env) && wantsColor(env, true) && backgroundIn(env) === undefined
+
 /**
- * Returns the theme that `auto` stands for. The background is only known from `COLORFGBG`, which some terminals set; asking the terminal
- * would delay the start. Otherwise, the terminal's own 16 colors fit its background.
+ * Returns the theme that `auto` stands for. Where the background is not known, or not yet, the terminal's own 16 colors fit it.
  */
 export function themeFor(asked: ThemeName, env: Env): Theme {
   if (asked !== 'auto') return asked
-  const background = /;(\d+)$/.exec(env['COLORFGBG'] ?? '')?.[1]
-  const has256 = /256|truecolor|24bit/.test(`${env['TERM']} ${env['COLORTERM']}`) && env['FORCE_COLOR'] !== '1'
-  if (background === undefined || !has256) return 'terminal'
-  return Number(background) < 7 || background === '8' ? 'dark' : 'light'
+  return (has256(env) ? (backgroundIn(env) ?? known) : undefined) ?? 'terminal'
 }
 
 /** The theme in force, which is one for the whole process. */
