@@ -215,7 +215,7 @@ export const CONTRACT = {
   'GET /api/reliability': {
     summary: 'Returns the reliability figures of stored calls',
     query: z.object({
-      since: z.coerce.number().int().min(0).optional().describe('milliseconds since 1970; inclusive'),
+      since: z.coerce.number().int().min(0).optional().describe('milliseconds since 1970; inclusive. Default: 30 days ago'),
       until: z.coerce.number().int().min(0).optional().describe('exclusive'),
       cwd: z.string().optional(),
       session: z.string().optional(),

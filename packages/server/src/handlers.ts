@@ -8,7 +8,7 @@ import { ApiError, answerRefused, notFound } from './errors.ts'
 import { folderOf } from './folder.ts'
 import { type Keyed, turnBegunBy } from './idempotency.ts'
 import { approvalOf, sessionOf, sessionWith, turnOf } from './present.ts'
-import { readReliability } from './reliability/index.ts'
+import { createReliabilityReader } from './reliability/index.ts'
 import type { Runner } from './runner.ts'
 import type { Chat } from './ui-messages/chat.ts'
 
@@ -35,6 +35,7 @@ const MAX_EVENTS = 10_000
 
 export function createHandlers({ store, runner, chat, env, version }: HandlerOptions): Handlers {
   const data = openDataDir(env)
+  const reliability = createReliabilityReader(store)
 
   async function known(id = '') {
     const row = await store.session(id)
@@ -170,7 +171,7 @@ export function createHandlers({ store, runner, chat, env, version }: HandlerOpt
     'GET /api/chat/:id/messages': async ({ params: { id = '' } }) => ({
       messages: (await chat.messages(id)).map(({ metadata, ...message }) => ({ ...message, metadata, parts: [...message.parts] })),
     }),
-    'GET /api/reliability': async ({ query }) => ({ ...(await readReliability(store, query)) }),
+    'GET /api/reliability': async ({ query }) => ({ ...(await reliability(query)) }),
     'GET /api/tools': ({ query: { cwd } }) =>
       inFolder(cwd, async (workspace) => {
         await workspace.ready()

@@ -8,11 +8,11 @@ import { oneLine } from '../ui/safe-text.ts'
 import { Columns, Counts, OutcomeLegend, Shares } from './bars.tsx'
 import { LatencyChart } from './latency-chart.tsx'
 
-const PERIODS: readonly (readonly [label: string, ms: number | undefined])[] = [
+const PERIODS: readonly (readonly [label: string, ms: number])[] = [
   ['24 hours', 86_400_000],
   ['7 days', 7 * 86_400_000],
   ['30 days', 30 * 86_400_000],
-  ['All', undefined],
+  ['All', Number.POSITIVE_INFINITY],
 ]
 
 export default function ReliabilityPage() {
@@ -24,8 +24,8 @@ export default function ReliabilityPage() {
 
   useEffect(() => {
     let current = true
-    const ms = PERIODS[period]?.[1]
-    api.reliability({ ...(ms !== undefined && { since: Date.now() - ms }), tool, model }).then(
+    const [, ms = 0] = PERIODS[period] ?? []
+    api.reliability({ since: Math.max(0, Date.now() - ms), tool, model }).then(
       (found) => {
         if (!current) return
         setReport(found)

@@ -58,7 +58,16 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
       if (session) session.row = { ...session.row, ...changes }
     },
     session: async (id) => kept.get(id)?.row,
-    sessions: async ({ cwd, idPrefix = '', before = Number.POSITIVE_INFINITY, search = '', limit = 50, offset = 0 } = {}) => {
+    sessions: async ({
+      cwd,
+      idPrefix = '',
+      before = Number.POSITIVE_INFINITY,
+      since = 0,
+      withTasks = idPrefix.includes('/'),
+      search = '',
+      limit = 50,
+      offset = 0,
+    } = {}) => {
       const words = wordsIn(search)
       return (
         [...kept.values()]
@@ -67,9 +76,12 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
             const found = words.length === 0 ? { rank: 0 } : find({ title: row.title, turns: texts }, words)
             return found ? [{ row, ...found }] : []
           })
-          .filter(({ row }) => (cwd === undefined || row.cwd === cwd) && row.id.startsWith(idPrefix) && row.updatedAt < before)
+          .filter(
+            ({ row }) =>
+              (cwd === undefined || row.cwd === cwd) && row.id.startsWith(idPrefix) && row.updatedAt < before && row.updatedAt >= since,
+          )
           // Those of tasks belong to the session that gave them.
-          .filter(({ row }) => idPrefix.includes('/') || !row.id.includes('/'))
+          .filter(({ row }) => withTasks || !row.id.includes('/'))
           .reverse()
           .sort((one, other) => other.rank - one.rank)
           .slice(offset, offset + limit)
@@ -158,8 +170,11 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
     append: async (events) => {
       for (const event of events) get(event.sessionId).events.push(event)
     },
-    events: async ({ sessionId, turnId, after = 0 }) =>
-      get(sessionId).events.filter((event) => (event.id ?? 0) > after && (turnId === undefined || event.turnId === turnId)),
+    events: async ({ sessionId, turnId, after = 0, since = 0 }) => {
+      const { events, turns } = get(sessionId)
+      const ended = (event: AgentEvent): number => turns.get(event.turnId)?.endedAt ?? Number.POSITIVE_INFINITY
+      return events.filter((event) => (event.id ?? 0) > after && (turnId === undefined || event.turnId === turnId) && ended(event) >= since)
+    },
     compaction: async (sessionId) => currentCompaction(get(sessionId).events),
     rewinds: async (sessionId) => get(sessionId).events.filter(isRewind),
     branch: async (sessionId, { id, turns }) => {

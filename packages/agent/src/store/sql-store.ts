@@ -49,9 +49,14 @@ export function sqlStore(driver: Driver): Store {
     return driver.all<Row>(sql, ...parameters)
   }
 
-  /** Reads the log of a session. @param turnId limits it to this turn */
-  async function logOf(sessionId: string, kinds: readonly Kind[], turnId?: string): Promise<Entries> {
-    const [where, values] = turnId === undefined ? ['', []] : [' AND turn_id = ?', [turnId]]
+  /** Reads the log of a session. @param turnId limits it to this turn @param since leaves out turns that ended before */
+  async function logOf(sessionId: string, kinds: readonly Kind[], turnId?: string, since?: number): Promise<Entries> {
+    const filters: readonly (readonly [string, readonly Value[]])[] = [
+      ...(turnId === undefined ? [] : [[' AND turn_id = ?', [turnId]] as const]),
+      ...(since === undefined ? [] : [[` AND turn_id NOT IN (${ENDED_BEFORE})`, [sessionId, since]] as const]),
+    ]
+    const where = filters.map(([sql]) => sql).join('')
+    const values = filters.flatMap(([, parameters]) => parameters)
     const rows = await read<LogRow>(`${ROWS_OF} WHERE sessions.id = ?${where} ORDER BY seq`, sessionId, ...values)
     return entriesOf(sessionId, rows, kinds)
   }
@@ -154,13 +159,23 @@ export function sqlStore(driver: Driver): Store {
       if (settings !== undefined) await driver.all('UPDATE sessions SET settings = ? WHERE id = ?', JSON.stringify(settings), id)
     },
     session: async (id) => (await sessionRows(`${SESSIONS} WHERE id = ?`, id))[0],
-    sessions: async ({ cwd, idPrefix = '', before, search = '', limit = 50, offset = 0 } = {}) => {
+    sessions: async ({
+      cwd,
+      idPrefix = '',
+      before,
+      since,
+      withTasks = idPrefix.includes('/'),
+      search = '',
+      limit = 50,
+      offset = 0,
+    } = {}) => {
       const filters: readonly (readonly [string, readonly Value[]])[] = [
         ...(cwd === undefined ? [] : [['cwd = ?', [cwd]] as const]),
         ...(before === undefined ? [] : [['updated_at < ?', [before]] as const]),
+        ...(since === undefined ? [] : [['updated_at >= ?', [since]] as const]),
         ['substr(id, 1, ?) = ?', [idPrefix.length, idPrefix]],
         // Those of tasks belong to the session that gave them.
-        ...(idPrefix.includes('/') ? [] : [["id NOT LIKE '%/%'", []] as const]),
+        ...(withTasks ? [] : [["id NOT LIKE '%/%'", []] as const]),
       ]
       const where = filters.map(([condition]) => condition).join(' AND ')
       const values = [...filters.flatMap(([, values]) => values), limit, offset]
@@ -225,8 +240,8 @@ export function sqlStore(driver: Driver): Store {
       addEvents(events)
       if (durable) await queue.flush(new Set(events.map(({ sessionId }) => sessionId)), true)
     },
-    events: async ({ sessionId, turnId, after = 0 }) =>
-      wholeEvents(await logOf(sessionId, ['message', 'call', 'event'], turnId)).filter(({ id = 0 }) => id > after),
+    events: async ({ sessionId, turnId, after = 0, since }) =>
+      wholeEvents(await logOf(sessionId, ['message', 'call', 'event'], turnId, since)).filter(({ id = 0 }) => id > after),
     compaction: async (sessionId) => currentCompaction(await marked(sessionId)),
     rewinds: async (sessionId) => (await marked(sessionId)).filter(isRewind),
     branch: async (sessionId, { id, turns }) => {
@@ -269,6 +284,7 @@ const insertSession = ({ now }: Driver, { id, cwd, title, at, settings }: NewSes
   creates: true,
 })
 
+const ENDED_BEFORE = 'SELECT id FROM turns WHERE session_id = ? AND ended_at < ?'
 const ROWS_OF = `SELECT turn_id, body FROM sessions JOIN log ON ${OF_SESSION}`
 const SESSION = `id, cwd, title, created_at AS "createdAt", updated_at AS "updatedAt", settings, (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns`
 const SESSIONS = `SELECT ${SESSION} FROM sessions`

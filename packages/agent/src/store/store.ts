@@ -29,6 +29,10 @@ export interface SessionFilter {
   readonly idPrefix?: string
   /** Only sessions whose last turn began before this time, in milliseconds since 1970. */
   readonly before?: number
+  /** Only sessions whose last turn began at this time or later. */
+  readonly since?: number
+  /** Whether sessions of tasks are among them. Default: only if `idPrefix` is in one. */
+  readonly withTasks?: boolean
   /**
    * Only sessions with all of these words in the title, or in prompts and answers; the last one may be the beginning of a word. Sessions
    * with all of them in the title come first, then those with all of them in one turn.
@@ -163,10 +167,12 @@ export interface Store {
   readonly saveCall: (sessionId: string, turnId: string, record: CallRecord) => Promise<void>
   /** Stores events in order. `durable`: they are on disk before it resolves, even if the power fails. */
   readonly append: (events: readonly AgentEvent[], durable: boolean) => Promise<void>
+  /** Returns events in order. `since`: without turns that ended before this time, in milliseconds since 1970. */
   readonly events: (filter: {
     readonly sessionId: string
     readonly turnId?: string
     readonly after?: number
+    readonly since?: number
   }) => Promise<readonly AgentEvent[]>
   /** Returns the latest compaction of what is still part of the conversation, from the events `context.compacted`. */
   readonly compaction: (sessionId: string) => Promise<Compaction | undefined>

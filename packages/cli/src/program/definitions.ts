@@ -91,8 +91,9 @@ const MILLISECONDS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400
 
 /** @returns milliseconds */
 function age(text: string): number {
+  if (text === 'all') return Number.POSITIVE_INFINITY
   const [, number = '', unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
-  if (number === '') throw new InvalidArgumentError('It must be a number of hours, days or weeks: 12h, 30d, 2w.')
+  if (number === '') throw new InvalidArgumentError('It must be a number of hours, days or weeks: 12h, 30d, 2w; or all.')
   return Number(number) * (MILLISECONDS[unit] as number)
 }
 
@@ -269,7 +270,7 @@ export const DEFINITIONS: readonly Definition[] = [
     ...IN_FOLDER,
     flag('--all', 'include the sessions of all folders'),
     flag('--session <id>', 'only this session; the id, or the beginning of it').conflicts('all'),
-    flag('--since <age>', 'only what happened since: 12h, 30d, 2w').argParser(age),
+    flag('--since <age>', 'only what happened since: 12h, 30d, 2w, all; default: 30d, of a session all').argParser(age),
     flag('--tool <name>', 'only calls of this tool'),
     flag('--model <provider/name>', 'only calls of this model'),
     flag('--html <file>', 'write the report as one self-contained HTML page'),

@@ -1,5 +1,5 @@
 export { reliabilityHtml } from './html.ts'
 export { CAUGHT, type Caught, createObserver, type Observed, OUTCOMES, type Outcome } from './observe.ts'
 export { CAUGHT_LABELS, duration, OUTCOME_LABELS, percent } from './present.ts'
-export { type ReliabilityQuery, readReliability } from './read.ts'
+export { createReliabilityReader, DEFAULT_PERIOD, type ReliabilityQuery, readReliability } from './read.ts'
 export { type Bucket, type Group, type Latency, type Reliability, type ReliabilityFilter, reliabilityOf } from './reliability.ts'

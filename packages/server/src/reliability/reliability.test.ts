@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createObserver } from './observe.ts'
 import { bucketLabel, columnsOf, duration, percent, segmentsOf } from './present.ts'
 import { reliabilityOf } from './reliability.ts'
+import { slimEvent } from './slim.ts'
 
 const HOUR = 3_600_000
 
@@ -31,10 +32,17 @@ const OK = { ok: true, data: 1 }
 const wrong = (errorType: string, details = {}) => ({ ok: false, status: 'retry', errorType, error: 'no', details })
 const ended = (status = 'answered'): Given => ({ type: 'turn.ended', outcome: { status } })
 
+/** What is kept of events gives the same figures as the events. */
 function report(lists: readonly (readonly AgentEvent[])[], filter = {}, period = {}) {
-  const observer = createObserver(period)
-  for (const events of lists) for (const event of events) observer.add(event)
-  return reliabilityOf(observer.end(), filter)
+  const [whole, slim] = [createObserver(period), createObserver(period)]
+  for (const event of lists.flat()) {
+    whole.add(event)
+    const kept = slimEvent(event)
+    if (kept) slim.add(kept)
+  }
+  const observed = whole.end()
+  expect(slim.end()).toEqual(observed)
+  return reliabilityOf(observed, filter)
 }
 
 const caught = (of: ReturnType<typeof report>) =>

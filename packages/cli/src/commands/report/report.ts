@@ -2,6 +2,7 @@
 import { oneLine } from '@mulligan/host/light'
 import {
   CAUGHT_LABELS,
+  DEFAULT_PERIOD,
   duration,
   type Group,
   percent,
@@ -20,7 +21,7 @@ export interface ReportFlags extends FolderFlags {
   /** Includes the sessions of every folder. */
   readonly all?: boolean
   readonly session?: string
-  /** Age in milliseconds. Default: everything. */
+  /** Age in milliseconds; `Infinity` for everything. Default: 30 days; of a session, everything. */
   readonly since?: number
   readonly tool?: string
   readonly model?: string
@@ -31,15 +32,17 @@ export interface ReportFlags extends FolderFlags {
 
 /** @throws UsageError */
 export async function reportCommand(flags: ReportFlags, output: Output): Promise<number> {
-  const { json, all = false, session, since, tool, model, html, force = false } = flags
+  const { json, all = false, session, tool, model, html, force = false } = flags
+  const age = flags.since ?? (session === undefined ? DEFAULT_PERIOD : Number.POSITIVE_INFINITY)
   const folder = workingFolder(flags.cwd)
   const now = Date.now()
+  const since = Math.max(0, now - age)
   const { report, subject } = await withStore(output, async (store) => {
     const named = session === undefined ? undefined : (await findSession(store, folder, session)).id
     const place = named === undefined ? (all ? undefined : folder) : undefined
-    const query = { cwd: place, session: named, since: since === undefined ? undefined : now - since, tool, model }
+    const query = { cwd: place, session: named, since, tool, model }
     const parts = [named === undefined ? (all ? 'all sessions' : `sessions in ${fromHome(folder)}`) : `session ${named}`]
-    if (since !== undefined) parts.push(`since ${new Date(now - since).toISOString().slice(0, 16).replace('T', ' ')} UTC`)
+    if (since > 0) parts.push(`since ${new Date(since).toISOString().slice(0, 16).replace('T', ' ')} UTC`)
     if (tool !== undefined) parts.push(`tool ${tool}`)
     if (model !== undefined) parts.push(`model ${model}`)
     return { report: await readReliability(store, query), subject: oneLine(parts.join(', '), 400) }
