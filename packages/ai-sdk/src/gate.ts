@@ -3,13 +3,14 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Content, LanguageModelV
 import type { Repair } from '@mulligan/repair'
 import type { FinishReason, Part, PartOf, Pipeline } from './middleware.ts'
 import { withWireForm } from './prompt.ts'
+import type { StreamRepair } from './stream-repair.ts'
 
 export interface GateOptions {
   readonly params: LanguageModelV4CallOptions
   /** Whether the provider runs the tool itself. */
   readonly isForeign: (name: string) => boolean
   /** Finds and repairs the calls. Absent if the reply can't contain any. */
-  readonly repair: Pipeline | undefined
+  readonly repair: StreamRepair | undefined
   /** The repairs of a call; returned once. */
   readonly repairsOf: (toolCallId: string) => readonly Repair[]
   /** No call may be made: those in the reply are dropped. */
@@ -47,8 +48,12 @@ interface Held {
 }
 
 export function createGate({ params, isForeign, repair, repairsOf, drops, accept, admit, revoke, readAs }: GateOptions): Pipeline {
-  /** Ids of earlier calls. */
-  const taken = new Set(params.prompt.flatMap(({ role, content }) => (role === 'assistant' ? content : [])).flatMap(idsOf))
+  let known: Set<string> | undefined
+  /** Ids of earlier calls. Most pieces of a reply are not calls. */
+  function taken(): Set<string> {
+    known ??= idsIn(params.prompt)
+    return known
+  }
   const renamed = new Map<string, string>()
   const calls: Held[] = []
   /** Calls that were passed on before the end. */
@@ -61,23 +66,23 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
     isSigned ||= isSignedPart(one)
     if (one.type === 'tool-call') raw.set(one.toolCallId, one)
     const parts = repair ? repair.part(one) : [one]
-    // Pieces of text need no decision. Most parts are, so they do not wait.
-    return parts instanceof Promise || parts.some(({ type }) => type === 'finish' || type.startsWith('tool-'))
-      ? passAll(parts, one.type === 'finish')
-      : parts
+    // Waiting for what is already there costs more than what is done with it.
+    const [only] = parts
+    if (parts.length === 1 && only) return pass(only, one.type === 'finish')
+    return parts.some(({ type }) => type === 'finish' || type.startsWith('tool-')) ? passAll(parts, one.type === 'finish') : parts
   }
 
-  async function passAll(parts: readonly Part[] | Promise<readonly Part[]>, isOver: boolean): Promise<readonly Part[]> {
+  async function passAll(parts: readonly Part[], isOver: boolean): Promise<readonly Part[]> {
     const passed: Part[] = []
-    for (const one of await parts) passed.push(...(await pass(one, isOver)))
+    for (const one of parts) passed.push(...(await pass(one, isOver)))
     return passed
   }
 
-  async function pass(one: Part, isOver: boolean): Promise<readonly Part[]> {
+  function pass(one: Part, isOver: boolean): readonly Part[] | Promise<readonly Part[]> {
     if ((one.type === 'tool-input-start' || one.type === 'tool-call') && (one.providerExecuted || isForeign(one.toolName))) return [one]
     switch (one.type) {
       case 'tool-input-start':
-        if (taken.has(one.id)) renamed.set(one.id, newId())
+        if (taken().has(one.id)) renamed.set(one.id, newId())
         return drops ? [] : [{ ...one, id: idOf(one.id) }]
       case 'tool-input-delta':
       case 'tool-input-end':
@@ -85,7 +90,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
       case 'tool-call': {
         const { toolCallId: id } = one
         if (drops) return []
-        const isHealthy = !isSigned && repair?.isHealthy?.(one) === true
+        const isHealthy = !isSigned && repair?.isHealthy(one) === true
         return take({ call: { ...one, toolCallId: claim(id) }, repairs: repairsOf(id), came: raw.get(id) ?? one }, isOver, isHealthy)
       }
       case 'finish':
@@ -96,15 +101,22 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
   }
 
   /** Passes a call on at once if it is healthy and may run. The SDK runs it after the end of the reply. */
-  async function take(given: Held, isOver: boolean, isHealthy: boolean): Promise<readonly Part[]> {
-    const mayPass = !isOver && calls.length === 0
-    const isAccepted = mayPass && isHealthy && accept(given.call)
-    const admitted = isAccepted ? { call: given.call, asks: false } : mayPass ? await admitAt(given, passed.length, false) : undefined
-    if (admitted && !admitted.asks) {
-      passed.push(given)
-      return [admitted.call]
-    }
-    calls.push({ ...given, ...(admitted && { admitted: admitted.call }) })
+  function take(given: Held, isOver: boolean, isHealthy: boolean): readonly Part[] | Promise<readonly Part[]> {
+    const { call } = given
+    if (isOver || calls.length > 0) return hold(given)
+    if (isHealthy && accept(call)) return passOn(given, call)
+    return admitAt(given, passed.length, false).then((admitted) =>
+      admitted.asks ? hold({ ...given, admitted: admitted.call }) : passOn(given, admitted.call),
+    )
+  }
+
+  function passOn(given: Held, call: LanguageModelV4ToolCall): readonly Part[] {
+    passed.push(given)
+    return [call]
+  }
+
+  function hold(given: Held): readonly Part[] {
+    calls.push(given)
     return []
   }
 
@@ -114,7 +126,13 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
   }
 
   /** Only at the end is it known whether the last call is complete. */
-  async function finish(one: PartOf<'finish'>): Promise<readonly Part[]> {
+  function finish(one: PartOf<'finish'>): readonly Part[] | Promise<readonly Part[]> {
+    const { unified } = one.finishReason
+    const isDone = unified === 'stop' || (unified === 'tool-calls' && !drops)
+    return isDone && calls.length === 0 ? [one] : settled(one)
+  }
+
+  async function settled(one: PartOf<'finish'>): Promise<readonly Part[]> {
     const { unified } = one.finishReason
     const isCut = unified === 'length'
     const count = passed.length + calls.length
@@ -144,31 +162,34 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
   const idOf = (id: string): string => renamed.get(id) ?? id
 
   function claim(id: string): string {
-    const claimed = renamed.get(id) ?? (taken.has(id) ? newId() : id)
+    const claimed = renamed.get(id) ?? (taken().has(id) ? newId() : id)
     renamed.delete(id)
-    taken.add(claimed)
+    taken().add(claimed)
     return claimed
   }
 
   /** Returns whether a complete reply needs no change and no decision. */
   function isWell(content: readonly LanguageModelV4Content[], reason: FinishReason): boolean {
-    if (drops || !repair?.isWell?.(content, reason)) return false
+    if (drops || !repair?.isWell(content, reason)) return false
     const own = content.filter((one) => one.type === 'tool-call').filter((one) => !one.providerExecuted && !isForeign(one.toolName))
-    const ids = new Set(taken)
-    const isNew = own.every(({ toolCallId: id }) => !ids.has(id) && ids.add(id))
-    return isNew && !content.some(isSignedPart) && own.every(accept)
+    const ids = new Set(own.map(({ toolCallId }) => toolCallId))
+    return ids.size === own.length && !own.some(({ toolCallId: id }) => taken().has(id)) && !content.some(isSignedPart) && own.every(accept)
   }
 
-  return { part, isWell, end: () => [...(repair?.end() ?? []), ...held()], askAgain: () => repair?.askAgain?.() }
+  return { part, isWell, end: () => [...(repair?.end() ?? []), ...held()], askAgain: () => repair?.askAgain() }
 }
 
 const isSignedPart = (one: Part | LanguageModelV4Content): boolean =>
-  /^(reasoning|tool-call)/.test(one.type) && 'providerMetadata' in one && hasValue(one.providerMetadata)
+  'providerMetadata' in one && /^(reasoning|tool-call)/.test(one.type) && hasValue(one.providerMetadata)
 
 const hasValue = (metadata: PartOf<'tool-call'>['providerMetadata']): boolean =>
   Object.values(metadata ?? {}).some((of) => Object.keys(of ?? {}).length > 0)
 
 const newId = (): string => `call_${crypto.randomUUID()}`
 
-const idsOf = (part: { readonly type: string; readonly toolCallId?: string }): readonly string[] =>
-  part.type === 'tool-call' && part.toolCallId !== undefined ? [part.toolCallId] : []
+function idsIn(prompt: LanguageModelV4CallOptions['prompt']): Set<string> {
+  const ids = new Set<string>()
+  for (const { role, content } of prompt)
+    if (role === 'assistant') for (const part of content) if (part.type === 'tool-call') ids.add(part.toolCallId)
+  return ids
+}

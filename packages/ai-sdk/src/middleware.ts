@@ -20,8 +20,6 @@ export interface Pipeline {
   readonly end: () => readonly Part[]
   /** Whether a complete reply is passed on as it is. */
   readonly isWell?: (content: readonly LanguageModelV4Content[], reason: FinishReason) => boolean
-  /** Whether a call that was just passed on needed no repair. */
-  readonly isHealthy?: (call: PartOf<'tool-call'>) => boolean
   /** After the finish part: what to tell the model if it should be asked once to make a call properly. */
   readonly askAgain?: () => string | undefined
 }
@@ -29,7 +27,7 @@ export interface Pipeline {
 /** @param pipelineFor returns undefined for a request whose reply is not changed. `second`: the model was already asked again */
 export function middlewareOf(
   pipelineFor: (params: LanguageModelV4CallOptions, second: boolean) => Pipeline | undefined,
-): Pick<LanguageModelV4Middleware, 'specificationVersion' | 'wrapStream' | 'wrapGenerate'> {
+): Required<Pick<LanguageModelV4Middleware, 'specificationVersion' | 'wrapStream' | 'wrapGenerate'>> {
   const secondRequest = (params: LanguageModelV4CallOptions, told: string) => ({ ...params, prompt: instructed(params.prompt, told) })
   return {
     specificationVersion: 'v4',

@@ -7,7 +7,7 @@ import { gateway, type LanguageModel, wrapLanguageModel } from 'ai'
 import { createGate, type GateOptions } from './gate.ts'
 import { middlewareOf, type Pipeline } from './middleware.ts'
 import type { ConcludingEvent, MulliganOptions, QuotedEvent } from './options.ts'
-import { instructed, projected } from './prompt.ts'
+import { instructed, isProjected, projected } from './prompt.ts'
 import { type RepairedCall, streamRepairFor } from './repair-tool-calls.ts'
 import type { Traits } from './stream-repair.ts'
 import type { Turn } from './turn.ts'
@@ -23,19 +23,37 @@ export interface StepOptions extends Pick<GateOptions, 'accept' | 'admit' | 'isF
 export function stepModel(model: LanguageModel, step: StepOptions): LanguageModelV4 {
   const { turn, last, options } = step
   const observes = options.mode === 'observe'
-  return wrapLanguageModel({
-    // A name is resolved as the SDK resolves it.
-    model: typeof model === 'string' ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model) : model,
-    middleware: {
-      ...middlewareOf((params, second) => (observes ? watching(gateOf(params, step, true)) : gateOf(params, step, second))),
-      transformParams: async ({ params }) => {
-        turn.stopWith(params.abortSignal)
-        if (observes) return params
-        const prompt = await projected(params.prompt, new Set(params.tools?.map(({ name }) => name)), turn.projection)
-        return { ...params, prompt: last ? instructed(prompt, conclusion(last)) : prompt }
-      },
-    },
-  })
+  const asked = resolvedModel(model)
+  const { wrapGenerate, wrapStream } = middlewareOf((params, second) =>
+    observes ? watching(gateOf(params, step, true)) : gateOf(params, step, second),
+  )
+  async function request(given: LanguageModelV4CallOptions) {
+    turn.stopWith(given.abortSignal)
+    let { prompt } = given
+    if (!observes) {
+      const names = new Set(given.tools?.map(({ name }) => name))
+      // Waiting for what does not change costs more than looking at it.
+      if (!isProjected(prompt, names, turn.projection)) prompt = await projected(prompt, names, turn.projection)
+      if (last) prompt = instructed(prompt, conclusion(last))
+    }
+    const params = { ...given, prompt }
+    return { params, model: asked, doGenerate: () => asked.doGenerate(params), doStream: () => asked.doStream(params) }
+  }
+  const { provider, modelId, supportedUrls } = asked
+  return {
+    specificationVersion: 'v4',
+    provider,
+    modelId,
+    supportedUrls,
+    doGenerate: async (params) => wrapGenerate(await request(params)),
+    doStream: async (params) => wrapStream(await request(params)),
+  }
+}
+
+/** The model as the SDK resolves it: a name is looked up, and a model of an earlier specification converted. */
+function resolvedModel(given: LanguageModel): LanguageModelV4 {
+  const model = typeof given === 'string' ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(given) : given
+  return model.specificationVersion === 'v4' ? model : wrapLanguageModel({ model, middleware: { specificationVersion: 'v4' } })
 }
 
 function gateOf(params: LanguageModelV4CallOptions, step: StepOptions, second: boolean): Pipeline {

@@ -7,7 +7,7 @@ import { stepModel } from './model.ts'
 import type { MulliganOptions } from './options.ts'
 import { createRefinement } from './refine.ts'
 import type { Mulligan, Settings, StopWhen } from './settings.ts'
-import { checkedTools, declaredTools, isForeign, mapExecute, observed, withEngine } from './tools.ts'
+import { checkedTools, convertedTools, declaredTools, isForeign, mapExecute, observed, withEngine } from './tools.ts'
 import { createTurn, type Turn } from './turn.ts'
 
 /**
@@ -25,9 +25,14 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
   const options = given as MulliganOptions
   mustBeKnownMajor()
   const declared = declaredTools(tools, options)
+  const converted = convertedTools(tools)
   let checking: Promise<readonly Tool[]> | undefined
+  let ready: readonly Tool[] | undefined
   const checked = (): Promise<readonly Tool[]> => {
-    checking ??= checkedTools(declared, tools, partsOf(options).isFull)
+    checking ??= checkedTools(declared, tools, partsOf(options).isFull).then((all) => {
+      ready = all
+      return all
+    })
     return checking
   }
   const mayAsk = options.policy !== undefined || Object.values(tools).some(({ needsApproval }) => needsApproval)
@@ -50,12 +55,12 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
     })
     state.stopWith(settings.abortSignal)
     const prepareStep = preparing(state, settings)
-    if (observes) return { ...settings, tools: mapExecute(tools, (run, name) => observed(state, run, name)), prepareStep }
+    if (observes) return { ...settings, tools: mapExecute(converted, (run, name) => observed(state, run, name)), prepareStep }
     const repair = settings.repairToolCall ?? settings.experimental_repairToolCall
     return {
       ...settings,
       ...refinement.forSdk,
-      tools: mapExecute(tools, (run, name) => withEngine(state, run, name, options.tools?.[name]?.streams)),
+      tools: mapExecute(converted, (run, name) => withEngine(state, run, name, options.tools?.[name]?.streams)),
       prepareStep,
       ...(isLimited && { stopWhen: [settings.stopWhen ?? (isForced(settings) ? isDone : []), isEnough].flat() }),
       repairToolCall: (request) => repaired(state, request, repair, options.log),
@@ -66,9 +71,10 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
   function preparing(state: Turn, settings: Settings): NonNullable<Settings['prepareStep']> {
     let isTold = false
     return async (given) => {
-      const theirs = await settings.prepareStep?.(given)
+      const theirs = settings.prepareStep && (await settings.prepareStep(given))
       const step = given.stepNumber + 1
-      await state.begin(step, given.initialMessages)
+      const beginning = state.begin(step, given.initialMessages)
+      if (beginning) await beginning
       const by = state.mustConclude(given.steps.reduce((sum, { usage }) => sum + (usage.totalTokens ?? 0), 0))
       if (by && !isTold) state.emit({ type: 'turn.concluding', step, by })
       isTold ||= by !== undefined
@@ -76,7 +82,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
       const hasRepair = !observes && (settings.repairToolCall ?? settings.experimental_repairToolCall) !== undefined
       const model = stepModel(theirs?.model ?? given.model, {
         turn: state,
-        tools: await checked(),
+        tools: ready ?? (await checked()),
         options,
         last,
         isForeign: (name) => Object.hasOwn(tools, name) && isForeign(tools[name]),

@@ -72,15 +72,12 @@ export interface Projection {
  * accepts. Results of tools that the provider ran itself are unchanged.
  * @param names names of the tools in the request
  */
-export async function projected(prompt: LanguageModelV4Prompt, names: ReadonlySet<string>, options: Projection) {
+export async function projected(
+  prompt: LanguageModelV4Prompt,
+  names: ReadonlySet<string>,
+  options: Projection,
+): Promise<LanguageModelV4Prompt> {
   const forms = wireFormsIn(prompt)
-  if (
-    options.maxTokens === Infinity &&
-    options.notes.size === 0 &&
-    forms.size === 0 &&
-    prompt.every((message) => isSendable(message, names))
-  )
-    return prompt
   const nameOf = ({ toolCallId, toolName }: LanguageModelV4ToolCallPart | LanguageModelV4ToolResultPart): string =>
     forms.get(toolCallId)?.toolName ?? (names.has(toolName) ? toolName : sendable(toolName))
   const callOf = (part: LanguageModelV4ToolCallPart): LanguageModelV4ToolCallPart => {
@@ -104,14 +101,17 @@ export async function projected(prompt: LanguageModelV4Prompt, names: ReadonlySe
   return Promise.all(messages)
 }
 
-/** Whether a message can be sent as it is, unless its results are too long. */
+/** Whether {@link projected} would change nothing. */
+export const isProjected = (prompt: LanguageModelV4Prompt, names: ReadonlySet<string>, { maxTokens, notes }: Projection): boolean =>
+  maxTokens === Infinity && notes.size === 0 && prompt.every((message) => isSendable(message, names))
+
 const isSendable = ({ role, content }: LanguageModelV4Prompt[number], names: ReadonlySet<string>): boolean =>
   (role !== 'assistant' && role !== 'tool') ||
   content.every(
     (part) =>
       (part.type !== 'tool-call' && part.type !== 'tool-result') ||
       ((names.has(part.toolName) || TOOL_NAME.test(part.toolName)) &&
-        (part.type === 'tool-result' || part.providerExecuted || isRecord(part.input))),
+        (part.type === 'tool-result' || (part.providerOptions?.[KEY] === undefined && (part.providerExecuted || isRecord(part.input))))),
   )
 
 /** A name that every provider accepts, instead of one that the model made up. */

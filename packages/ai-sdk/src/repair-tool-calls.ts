@@ -1,8 +1,8 @@
 /** AI SDK middleware that repairs tool calls so that they match their schemas. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
 import { type Effect, type Family, type FinishedReply, families, type Repair } from '@mulligan/repair'
-import { middlewareOf, type Pipeline } from './middleware.ts'
-import { createStreamRepair, type Traits } from './stream-repair.ts'
+import { middlewareOf } from './middleware.ts'
+import { createStreamRepair, type StreamRepair, type Traits } from './stream-repair.ts'
 
 /** The repaired call. */
 export interface RepairedCall {
@@ -49,7 +49,7 @@ export function streamRepairFor(
   { tools = [], toolChoice }: LanguageModelV4CallOptions,
   options: Omit<RepairToolCallsOptions, 'effects'>,
   traitsOf: (name: string) => Traits,
-): Pipeline | undefined {
+): StreamRepair | undefined {
   if (toolChoice?.type === 'none' || !tools.some((tool) => tool.type === 'function')) return undefined
   try {
     return createStreamRepair(tools, traitsOf, { ...options, families: options.families ?? families })

@@ -17,6 +17,8 @@ interface Reported {
   readonly sent: boolean
 }
 
+export type StreamRepair = ReturnType<typeof createStreamRepair>
+
 /** Finish reasons of a reply that may end within its last call. */
 const CUT_SHORT: readonly FinishReason[] = ['length', 'content-filter', 'error', 'interrupted']
 /** Appended to arguments that must not run: the SDK refuses invalid JSON, and tells the model. The wire stage appends the same. */
@@ -63,6 +65,7 @@ export function createStreamRepair(
   }
 
   function handle(one: Part): readonly Part[] {
+    if (one.type === 'text-delta') return texts.get(one.id)?.delta(one) ?? [one]
     isWhole ||= /^tool-(?:call|result|approval)/.test(one.type) || (one.type.startsWith('reasoning') && 'providerMetadata' in one)
     switch (one.type) {
       case 'text-start': {
@@ -70,8 +73,6 @@ export function createStreamRepair(
         texts.set(one.id, createTextPart(replyOf(), one))
         return before
       }
-      case 'text-delta':
-        return texts.get(one.id)?.delta(one) ?? [one]
       case 'text-end':
         return texts.has(one.id) ? endOf(one.id, one) : [one]
       case 'finish': {

@@ -20,6 +20,8 @@ export function createTextPart(reply: Reply, start: PartOf<'text-start'>) {
     held += part.delta
     const shown = withLead(reply.text(part.delta, id), part.delta)
     held = held.slice(shown.text.length + shown.reasoning.length)
+    // Most pieces are shown as they are.
+    if (shown.text === part.delta && shown.reasoning === '' && starting.length === 0 && reasoningId === undefined) return [part]
     if (shown.text !== part.delta) isAllShown = false
     const parts = thought(shown)
     if (shown.text === '' && part.delta !== '' && !part.providerMetadata) return parts

@@ -12,6 +12,8 @@ type SdkTool = ToolSet[string]
 type StandardSchema = Extract<ToolSchema, { readonly '~standard': unknown }>
 const ANYTHING: StandardSchema = { '~standard': { version: 1, vendor: 'ai', validate: (value) => ({ value }) } }
 
+const isStandard = (schema: unknown): schema is StandardSchema => typeof schema === 'object' && schema !== null && '~standard' in schema
+
 /** The provider runs the tool itself, so the engine ignores it. */
 export const isForeign = (tool: SdkTool | undefined): boolean => tool?.type === 'provider' && tool.isProviderExecuted
 
@@ -50,10 +52,7 @@ export const checkedTools = (declared: readonly Tool[], tools: ToolSet, isFull: 
 async function schemaOf(given: SdkTool['inputSchema'], isFull: boolean): Promise<ToolSchema> {
   const { jsonSchema, validate } = asSchema(given)
   const { $schema: _, ...json } = (await jsonSchema) as JsonSchema
-  if (typeof given === 'object' && '~standard' in given) {
-    const schema = given as StandardSchema
-    return { schema, jsonSchema: openJson(schema) ?? json, decides: true }
-  }
+  if (isStandard(given)) return { schema: given, jsonSchema: openJson(given) ?? json, decides: true }
   // The SDK checks nothing against a bare JSON Schema.
   if (!validate) return isFull ? json : { schema: ANYTHING, jsonSchema: json, decides: true }
   const check = async (value: unknown) => {
@@ -73,6 +72,15 @@ function openJson(schema: StandardSchema): JsonSchema | undefined {
     return undefined
   }
 }
+
+/** The tools with their schemas as the SDK converts them. Otherwise it would convert them again for each request. */
+export const convertedTools = (tools: ToolSet): ToolSet =>
+  Object.fromEntries(
+    Object.entries<SdkTool>(tools).map(([name, tool]) => [
+      name,
+      isStandard(tool.inputSchema) ? { ...tool, inputSchema: asSchema(tool.inputSchema) } : tool,
+    ]),
+  )
 
 /** The tools with another `execute`; tools without one stay without. */
 export const mapExecute = (tools: ToolSet, around: (run: Execute, name: string) => Execute): ToolSet =>

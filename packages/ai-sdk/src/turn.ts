@@ -123,10 +123,11 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     return opening
   }
 
-  async function begin(next: number, messages: readonly ModelMessage[]): Promise<void> {
-    await open(messages)
+  /** Returns a promise only for the first request. */
+  function begin(next: number, messages: readonly ModelMessage[]): Promise<unknown> | undefined {
     step = next
     calls = 0
+    return engine ? undefined : open(messages)
   }
 
   const incoming = ({ toolCallId: wireId, toolName: name, input }: SdkCall): ParsedCall => ({
@@ -207,7 +208,6 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
 
   /** Runs a call, with the input that was decided about. @returns the tool's own value @throws ToolCallError if the result is not ok */
   async function run(call: SdkCall, messages: readonly ModelMessage[], execute: (ctx: ToolContext, input: unknown) => unknown) {
-    const executor = await open(messages)
     const healthy = accepted.get(call.toolCallId)
     const ready = healthy ? undefined : await permitted(call, messages)
     const callId = healthy?.id ?? (ready as PreparedCall).id
@@ -232,7 +232,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
         return failed(error)
       }
     })
-    const result = healthy && runAccepted ? await runAccepted(healthy, call.input) : (await executor.execute(ready as PreparedCall)).result
+    const result = healthy && runAccepted ? await runAccepted(healthy, call.input) : await executed(ready as PreparedCall)
     running.delete(callId)
     // Gently, a returned value and an exception that contains nothing to hide are the tool's own affair.
     if (!result.ok && !isFull && hasReturned) return value
@@ -240,6 +240,8 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     if (result.notes) notes.set(call.toolCallId, [...(notes.get(call.toolCallId) ?? []), ...result.notes])
     return value
   }
+
+  const executed = async (call: PreparedCall) => (await (await open()).execute(call)).result
 
   function isHarmless(thrown: unknown, { errorType }: ToolError, name: string): boolean {
     if (!(thrown instanceof Error) || isMulliganError(thrown) || errorType === 'timeout') return false

@@ -85,10 +85,12 @@ export function createReplyReader(tools: ToolIndex, options: ReaderOptions): Rep
       if (verdict === 'yes') mode = 'held'
       if (verdict !== 'no') return false
     }
-    const lines = linesOf(kept, place, line)
     const hits = hitsIn(kept, triggers, shown)
     const end = safeEnd()
-    for (let hit = hits.next(); hit && hit.at < end; hit = hits.next()) {
+    let hit = hits.next()
+    // Most texts have no hit.
+    const lines = hit && linesOf(kept, place, line)
+    for (; hit && lines && hit.at < end; hit = hits.next()) {
       const { at, mark, families: here } = hit
       if (at < shown) continue
       if (mark) {
