@@ -16,7 +16,7 @@ export function asRequestError(error: unknown): RequestError {
   if (error instanceof UnknownSession) return RequestError.sessionNotFound(error.message)
   if (error instanceof SessionBusy)
     return new RequestError(INVALID_REQUEST, `${error.message}. Wait for its turn to end, or start a new session.`)
-  return new RequestError(INTERNAL, 'mulligan could not do this; its messages on stderr say more')
+  return new RequestError(INTERNAL, 'mulligan failed to do this; see its messages on stderr')
 }
 
 /** A request that came at the wrong time or has a wrong value. */

@@ -44,7 +44,7 @@ export function optionChange(id: string, value: unknown): ChoiceChanges {
   if (id === 'mode') return { mode: value }
   if (id === 'agent') return { agent: value }
   if (id === 'model') return { model: value, baseUrl: undefined }
-  throw badParams(`there is no option ${JSON.stringify(id.slice(0, 60))}; there are mode, model and agent`)
+  throw badParams(`there is no option ${JSON.stringify(id.slice(0, 60))}; the options are mode, model and agent`)
 }
 
 /** Returns the models of the servers on this machine. Never throws. */

@@ -27,7 +27,7 @@ export function checkServices(
   return Promise.all(
     services.map((service) =>
       checks[service](options, signal).catch((error: unknown): ServiceCheck => {
-        const says = isMulliganError(error) ? error.message : signal.aborted ? 'it did not answer in time' : 'it could not be asked'
+        const says = isMulliganError(error) ? error.message : signal.aborted ? 'it did not answer in time' : 'it could not be reached'
         return { service, ok: false, says }
       }),
     ),

@@ -12,7 +12,7 @@ export const sessionSchema = z.object({
   turns: z.int(),
   model: z.string().optional(),
   snippet: z.string().optional().describe('in the results of a search: what surrounds the words; absent if they are in the title only'),
-  status: z.enum(['idle', 'running', 'waiting']).describe('waiting: the last turn is parked until a person answers'),
+  status: z.enum(['idle', 'running', 'waiting']).describe('waiting: the last turn waits for a person to answer'),
 })
 
 export const turnSchema = z.object({
@@ -38,8 +38,8 @@ export const approvalSchema = z.object({
   forced: z.boolean().describe('only a person may answer'),
   agent: z.string().optional().describe('the agent that asks, if it works on a task'),
   input: z.record(z.string(), z.unknown()),
-  diff: z.string().optional().describe('what would change, or what the call has changed on its layer'),
-  summary: z.string().optional().describe('of a call that already ran on its layer: what is to be kept'),
+  diff: z.string().optional().describe('what would change, or what the call changed on its layer'),
+  summary: z.string().optional().describe('of a call that already ran on its layer: the changes to keep'),
   asks: z.array(askedSchema),
   offers: z.object({
     session: z.object({ text: z.string() }).optional(),
@@ -133,7 +133,7 @@ export const CONTRACT = {
     response: z.object({ events: z.array(event), last: z.int() }),
   },
   'POST /api/sessions/:id/turns': {
-    summary: 'Starts a turn. A question that waits is declined by it',
+    summary: 'Starts a turn, and declines a pending question',
     body: z.object({ prompt: z.string().min(1).max(MAX_PROMPT) }),
     status: 202,
     response: z.object({ turnId: z.string() }),
@@ -150,7 +150,7 @@ export const CONTRACT = {
   },
   'POST /api/sessions/:id/branch': {
     summary: 'Copies the conversation before a message to a new session',
-    body: z.object({ turnId: z.string().optional().describe('this turn and what follows are left out') }),
+    body: z.object({ turnId: z.string().optional().describe('this turn and later ones are left out') }),
     status: 201,
     response: z.object({ id: z.string() }),
   },
@@ -165,7 +165,7 @@ export const CONTRACT = {
     response: z.object({ undone: z.array(z.string()), left: z.array(conflictSchema) }),
   },
   'GET /api/approvals': {
-    summary: 'Lists questions that wait for an answer',
+    summary: 'Lists pending questions',
     query: z.object({ session: z.string().optional(), status: z.enum(['pending', 'answered', 'expired']).optional() }),
     status: 200,
     response: z.object({ approvals: z.array(approvalSchema) }),
@@ -177,7 +177,7 @@ export const CONTRACT = {
       answer: z.enum(['once', 'session', 'always', 'no']),
       reason: z.string().max(500).optional(),
       offer: z.int().min(0).optional().describe('which of `offers.always.rules` is written'),
-      hash: z.string().optional().describe('the hash that was shown; another one is refused'),
+      hash: z.string().optional().describe('the hash that was shown; the answer is refused if it differs'),
     }),
     status: 200,
     response: approvalSchema,
@@ -186,9 +186,11 @@ export const CONTRACT = {
     summary: "Takes what the AI SDK's `useChat` sends, and streams the reply in its UI message protocol. A chat is a session",
     body: z.object({
       id: z.string().describe('of the chat; a new one creates a session'),
-      messages: z.array(uiMessage).describe('a user message to send, or the assistant message with answers to its questions, is the last'),
+      messages: z
+        .array(uiMessage)
+        .describe('the last one is a user message to send, or the assistant message with answers to its questions'),
       trigger: z.enum(['submit-message', 'regenerate-message']).optional(),
-      messageId: z.string().optional().describe('the message that is sent instead, or regenerated'),
+      messageId: z.string().optional().describe('the message to replace or to regenerate'),
       cwd: z.string().min(1).optional().describe('folder of a new chat. Default: the folder in which the server was started'),
       model: z.string().min(1).optional(),
       baseUrl: z.string().min(1).optional(),

@@ -35,5 +35,10 @@ export const bodyOf = ({ type, message, hint }: ApiError) => ({ error: { type, m
 /** Returns why a question can't be answered. */
 export function answerRefused(row: Pick<ApprovalRow, 'status'> | undefined): ApiError {
   if (row?.status !== 'expired') return new ApiError(409, 'answered', 'this question was answered before, or its turn has ended')
-  return new ApiError(409, 'expired', 'this question was asked too long ago', 'It is asked again as things are now: GET /api/approvals')
+  return new ApiError(
+    409,
+    'expired',
+    'this question was asked too long ago',
+    'The turn asks again with the current state: GET /api/approvals',
+  )
 }

@@ -159,8 +159,7 @@ export function createHandlers({ store, runner, chat, env, version }: HandlerOpt
     'POST /api/approvals/:id': async ({ params: { id = '' }, body: { answer, reason, offer, hash }, keyed }) => {
       const row = await store.approval(id)
       if (!row) throw notFound('such question')
-      if (hash !== undefined && hash !== row.hash)
-        throw new ApiError(409, 'stale', 'this is not what is asked any more', 'Get the question again.')
+      if (hash !== undefined && hash !== row.hash) throw new ApiError(409, 'stale', 'the question has changed since', 'Get it again.')
       const given = { answer, ...(reason !== undefined && { reason }), ...(offer !== undefined && { offer }) }
       const isOwn = keyed?.isCutOff === true && row.answer?.answer === answer
       if (!isOwn && !(await store.answer(id, given))) throw answerRefused(await store.approval(id))

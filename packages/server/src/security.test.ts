@@ -98,7 +98,7 @@ describe('who is let in', () => {
     await using served = await serving([])
     const { env } = served
     for (const host of ['0.0.0.0', '::', '192.168.0.1'])
-      await expect(serve({ env, host, port: 0 })).rejects.toThrow('can be reached by others')
+      await expect(serve({ env, host, port: 0 })).rejects.toThrow('can be reached from other machines')
     await using open = await serve({ env, host: '0.0.0.0', port: 0, isPublic: true })
     expect((await fetch(`${open.url}/health`)).status).toBe(200)
     await expect(serve({ env, port: Number(new URL(open.url).port) })).rejects.toThrow('EADDRINUSE')

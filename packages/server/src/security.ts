@@ -22,7 +22,7 @@ export function tokenIn(file: string): { readonly token: string; readonly isNew:
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     const token = readFileSync(file, 'utf8').trim()
-    if (token.length < 16) throw new Error(`${file} has no valid token. Delete it, and a new one is made.`)
+    if (token.length < 16) throw new Error(`${file} has no valid token. Delete it to get a new one.`)
     return { token, isNew: false }
   } finally {
     rmSync(temporary, { force: true })

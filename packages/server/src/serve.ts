@@ -83,7 +83,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const { env, host = '127.0.0.1', port = DEFAULT_PORT, tls, isPublic = false, version = '0', report = () => undefined, askedFor } = options
   if (!isLoopback(host) && !tls && !isPublic)
     throw new UsageError(
-      `--host ${host} can be reached by others, who could read the token on its way`,
+      `--host ${host} can be reached from other machines, and the token can be read on the way`,
       'Use TLS (--cert and --key), or a proxy that does and --public. Without --host, only this machine can reach it.',
     )
   const data = openDataDir(env)

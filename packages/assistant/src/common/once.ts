@@ -49,7 +49,7 @@ export function createOnce() {
     } catch (error) {
       if (signal.aborted) throw error
       if (isTransient(error)) throw isUnknown(error.message)
-      throw new ToolFailure(`The service did not let it be looked up. ${unknown}`, {
+      throw new ToolFailure(`The service refused to look it up. ${unknown}`, {
         status: 'indeterminate',
         errorType: 'network',
         cause: error,

@@ -57,16 +57,16 @@ it.skipIf(!hasKeyring && !process.env['CI'])('with a keychain, the secret is the
   await removeLogin(file)
   // What was removed is not in the keychain either.
   writeFileSync(file, copy)
-  await expect(readStored(file, 'refreshToken')).rejects.toThrow('the keychain does not give the secret')
+  await expect(readStored(file, 'refreshToken')).rejects.toThrow('the keychain does not return the secret')
   // Nor is what a later login without the keychain replaces.
   await saveLogin(file, LOGIN, 'refreshToken')
   await saveLogin(file, LOGIN, 'refreshToken', { keychain: false })
   expect(await readStored(file, 'refreshToken')).toEqual(LOGIN)
   writeFileSync(file, copy)
-  await expect(readStored(file, 'refreshToken')).rejects.toThrow('the keychain does not give the secret')
+  await expect(readStored(file, 'refreshToken')).rejects.toThrow('the keychain does not return the secret')
 })
 
 it('a keychain that is gone is told, and not taken for a missing login', async () => {
   await saveLogin(file, { keychain: true }, 'refreshToken', { keychain: false })
-  await expect(readStored(file, 'refreshToken')).rejects.toThrow('the keychain does not give the secret')
+  await expect(readStored(file, 'refreshToken')).rejects.toThrow('the keychain does not return the secret')
 })

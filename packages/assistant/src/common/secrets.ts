@@ -35,7 +35,7 @@ export async function saveLogin(
 /**
  * Reads the values, with the one from the keychain. Returns undefined if there is no such file.
  *
- * @throws Error if the file can't be read or is damaged, or the keychain does not give the secret
+ * @throws Error if the file can't be read or is damaged, or the keychain does not return the secret
  */
 export async function readStored(file: string, secret: string): Promise<Stored | undefined> {
   let text: string
@@ -50,7 +50,7 @@ export async function readStored(file: string, secret: string): Promise<Stored |
   const { keychain, ...stored } = JSON.parse(text) as Stored
   if (keychain !== true) return stored
   const hidden = await readKeychain(file)
-  if (hidden === undefined) throw new Error('the keychain does not give the secret')
+  if (hidden === undefined) throw new Error('the keychain does not return the secret')
   return { ...stored, [secret]: hidden }
 }
 

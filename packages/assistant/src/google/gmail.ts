@@ -112,7 +112,7 @@ export function gmailMailbox(call: CallGoogle, values: SessionValues): Mailbox {
       gmail.users.messages.get({ ...ME, id, format: 'metadata', metadataHeaders: ['Message-ID', 'References'] }, options),
     ).catch((error: unknown) => {
       if (!(error instanceof Refused)) throw error
-      throw new ModelRetry(`There is no message with the id ${JSON.stringify(oneLine(id, 80))} to answer.`, {
+      throw new ModelRetry(`There is no message with the id ${JSON.stringify(oneLine(id, 80))} to reply to.`, {
         errorType: 'not_found',
         parameter: 'reply_to_id',
         value: id,

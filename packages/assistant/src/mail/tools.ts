@@ -193,7 +193,7 @@ function sendDraft(mailbox: Mailbox, values: SessionValues): Tool {
     const seen = values.get(SEEN(id))
     if (seen !== undefined && seen !== draft.version) {
       await values.set(SEEN(id), undefined)
-      throw new ToolFailure('The draft was changed after it was shown. Call send_draft again, so that it can be seen.', {
+      throw new ToolFailure('The draft was changed after it was shown. Call send_draft again, so that the user can see it.', {
         errorType: 'conflict',
         status: 'failed',
       })

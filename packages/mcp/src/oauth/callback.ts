@@ -25,7 +25,7 @@ export async function openCallback(port: number): Promise<Callback> {
   const server = createServer((request, response) => {
     const url = URL.parse(request.url ?? '', 'http://127.0.0.1')
     if (request.method !== 'GET' || url?.pathname !== PATH) return page(response, 404, 'Not found.')
-    if (!take(url.searchParams)) return page(response, 400, 'This is not the answer to the login that mulligan waits for.')
+    if (!take(url.searchParams)) return page(response, 400, 'This is not the login that mulligan is waiting for.')
     const done = url.searchParams.has('code')
     page(response, 200, done ? 'Done. You can close this window.' : 'You were not logged in. The terminal says why.')
   })

@@ -75,7 +75,7 @@ export async function logIn({ url, store, open, signal, ...settings }: LoginOpti
   // Before anything else in the answer is believed.
   validateAuthorizationResponseIssuer({ iss, expectedIssuer: metadata?.issuer, issParameterSupported })
   const authorizationCode = params.get('code')
-  if (authorizationCode === null) throw new Error(params.get('error_description') ?? params.get('error') ?? 'the answer has no code')
+  if (authorizationCode === null) throw new Error(params.get('error_description') ?? params.get('error') ?? 'the response has no code')
   try {
     const given = { authorizationCode, codeVerifier, redirectUri: redirectUrl, fetchFn, ...(iss !== undefined && { iss }) }
     const tokens = await exchangeAuthorization(server, { ...common, ...given })
@@ -114,7 +114,7 @@ const OFFLINE = 'offline_access'
 function resourceIn({ resourceMetadata }: OAuthServerInfo, url: string): string | undefined {
   const resource = resourceMetadata?.resource
   if (resource === undefined || checkResourceAllowed({ requestedResource: url, configuredResource: resource })) return resource
-  throw new Error(`it wants a login for ${resource}, which is another server`)
+  throw new Error(`it requests a login for ${resource}, which is a different server`)
 }
 
 /** The authorization server does not know the client any more: the next login registers it again. */

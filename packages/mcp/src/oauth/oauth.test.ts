@@ -161,7 +161,7 @@ describe('a token', () => {
     expect(await call(servers)).toMatchObject({
       ok: false,
       errorType: 'config',
-      error: expect.stringMatching(/^The MCP server notes can't be reached: it wants credentials: `mulligan mcp login notes`/),
+      error: expect.stringMatching(/^The MCP server notes can't be reached: it needs a login: `mulligan mcp login notes`/),
     })
     expect(stored.logins).toEqual({})
   })

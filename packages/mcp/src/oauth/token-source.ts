@@ -101,7 +101,7 @@ async function refreshed({ tokens, ...login }: Login, url: string): Promise<Logi
 }
 
 const loginNeeded = (name: string): LoginNeeded =>
-  new LoginNeeded(`it wants credentials: \`mulligan mcp login ${name}\` logs in (a key of your own belongs in its headers)`)
+  new LoginNeeded(`it needs a login: \`mulligan mcp login ${name}\` (or put your own key in its headers)`)
 
 /** What an error of the connection says about the login. @returns undefined if it is about something else */
 export function loginErrorOf(name: string, error: unknown): LoginNeeded | undefined {
@@ -109,5 +109,5 @@ export function loginErrorOf(name: string, error: unknown): LoginNeeded | undefi
   if (error instanceof SdkError && error.code === SdkErrorCode.ClientHttpAuthentication) return loginNeeded(name)
   if (!(error instanceof InsufficientScopeError)) return undefined
   const scope = (error.requiredScope ?? '').replace(/[^\x21\x23-\x5b\x5d-\x7e ]/g, '')
-  return new LoginNeeded(`it wants more rights: \`mulligan mcp login ${name}${scope === '' ? '' : ` --scope "${scope}"`}\` asks for them`)
+  return new LoginNeeded(`it needs more scopes: \`mulligan mcp login ${name}${scope === '' ? '' : ` --scope "${scope}"`}\` requests them`)
 }

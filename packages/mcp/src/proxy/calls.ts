@@ -94,8 +94,7 @@ export function createCalls(options: CallsOptions): Calls {
     const stopped = stop(call)
     if (stopped) return refuse(id, call, ...stopped)
     const before = lateResults.take(key)
-    if (before)
-      return give(id, call, before, ['This is the result of the same call made earlier, which came late. The call was not made again.'])
+    if (before) return give(id, call, before, ['This is the late result of the same call made earlier. The call was not made again.'])
     const sent = asked.params === params ? line : request(id, 'tools/call', asked.params)
     if (!journal || call.listed?.saysReadOnly) return options.send({ id, params, line: sent, call })
     const unknown = journal.unknown(server, key)
@@ -160,7 +159,7 @@ export function createCalls(options: CallsOptions): Calls {
     breakers.fault(server, clock.now())
     const says = `The MCP server did not finish ${call.tool}: ${why}.`
     if (call.listed?.saysReadOnly) {
-      const error = `${says} By its own description the tool changes nothing, so it may be called once more.`
+      const error = `${says} Its annotations say that the tool changes nothing, so it may be called once more.`
       refuse(id, call, how === 'timeout' ? 'timeout' : 'lost', notOk(how, error, { status: 'retry' }))
     } else {
       giveUp(id, call)

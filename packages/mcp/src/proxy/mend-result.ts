@@ -60,7 +60,7 @@ export function mendResult(
     // Clients that check it would throw the whole result away, and the model would make the call again.
     mend('broken_output', { isError: true })
     added.push(
-      `The tool was called and answered, but its answer breaks its own output schema: ${broken} What it says is above. The fault is in the server; the same call may repeat its effect.`,
+      `The tool was called and answered, but its answer violates its own output schema: ${broken} The answer is above. The fault is in the server; the same call may repeat its effect.`,
     )
   }
   if (result.isError === true) added.push(...hints.map((hint) => `Hint: ${hint}`))

@@ -51,8 +51,7 @@ export function createOutputs(pageSize: number): Outputs {
     read(args) {
       const { output, page } = isRecord(args) ? args : {}
       const whole = kept.get(String(output))
-      if (whole === undefined)
-        return errorResult(`There is no output ${JSON.stringify(output)} any more. Call the tool that made it again.`)
+      if (whole === undefined) return errorResult(`The output ${JSON.stringify(output)} is no longer available. Call its tool again.`)
       const pages = Math.ceil(whole.length / pageSize)
       const number = Number(page)
       if (!Number.isInteger(number) || number < 1 || number > pages) return errorResult(`"page" must be a whole number from 1 to ${pages}.`)

@@ -191,7 +191,7 @@ describe('a result', () => {
     for (let page = 1; page <= 5; page++) read += (await at.call('mulligan_read_output', { output: '1', page }))?.result?.content?.[0]?.text
     expect(read).toBe(whole)
     expect(at.text(await at.call('mulligan_read_output', { output: '1', page: 6 }))).toBe('"page" must be a whole number from 1 to 5.')
-    expect(at.text(await at.call('mulligan_read_output', { output: '9', page: 1 }))).toMatch(/no output "9" any more/)
+    expect(at.text(await at.call('mulligan_read_output', { output: '9', page: 1 }))).toMatch(/output "9" is no longer available/)
   })
 
   it('with structured content still satisfies its schema when it was shortened', async () => {
@@ -331,7 +331,7 @@ describe('a call with effects that was cut off', () => {
     await at.advance(60_000)
     at.running().reply(2, says('sent'))
     await settled()
-    expect(at.text(await at.call('send_mail', { to: 'Ana' }))).toMatch(/^sent\nNote: This is the result of the same call made earlier/)
+    expect(at.text(await at.call('send_mail', { to: 'Ana' }))).toMatch(/^sent\nNote: This is the late result of the same call made earlier/)
     expect(at.got.filter(({ method }) => method === 'tools/call')).toHaveLength(1)
   })
 

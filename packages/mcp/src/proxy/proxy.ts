@@ -232,7 +232,7 @@ export function createProxy(options: ProxyOptions): McpProxy {
   /** A server may take any cursor for the first page, and the client would read that page for ever. */
   function wrongCursor({ method, params: { cursor } }: Extract<Message, { kind: 'request' }>): string | undefined {
     if (observe || typeof cursor !== 'string' || !method.endsWith('/list') || cursors.get(`${method} ${cursor}`)) return undefined
-    return `${JSON.stringify(cursor.slice(0, 80))} is no cursor that ${method} has returned.`
+    return `${JSON.stringify(cursor.slice(0, 80))} is not a cursor that ${method} has returned.`
   }
 
   /** Keeps what a new server has to be told. */
@@ -257,7 +257,7 @@ export function createProxy(options: ProxyOptions): McpProxy {
   function fromServer(line: string): void {
     const message = messageOf(parsed(line))
     if (message.kind === 'response') onResponse(message, line)
-    else if (message.kind === 'invalid') options.onEvent?.({ type: 'dropped', why: `a line that is no message: ${line.slice(0, 80)}` })
+    else if (message.kind === 'invalid') options.onEvent?.({ type: 'dropped', why: `a line that is not a message: ${line.slice(0, 80)}` })
     else {
       if (message.kind === 'request') serverRequests.set(idKey(message.id), message.id)
       else onNotification(message.method, message.params)
@@ -276,7 +276,7 @@ export function createProxy(options: ProxyOptions): McpProxy {
     const one = requests.take(answer.id)
     if (one && isCall(one)) calls.answered(one, answer, line)
     else if (one) tell(isRecord(answer.result) ? resultOf(one, answer.result, line) : line)
-    else if (!calls.late(answer)) options.onEvent?.({ type: 'dropped', why: 'an answer that no request waits for' })
+    else if (!calls.late(answer)) options.onEvent?.({ type: 'dropped', why: 'an answer without a request' })
   }
 
   /** Learns from a result that is not of a call. @returns the line to pass on */

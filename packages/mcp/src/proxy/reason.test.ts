@@ -41,7 +41,7 @@ it.each<[string, RequestListener, RegExp]>([
   ['a website', answers(200, 'text/html', '<h1>Hello</h1>'), NO_MCP],
   ['another API', answers(200, 'application/json', '{"ok":true}'), NO_MCP],
   ['a server at fault', answers(500), /^it answered with HTTP 500: try again later$/],
-  ['a locked one', answers(401), /^it answered with HTTP 401 \(mulligan mcp login logs in to it/],
+  ['a locked one', answers(401), /^it answered with HTTP 401 \(log in with mulligan mcp login/],
   ['one that hangs up', ({ socket }) => socket.destroy(), /^it closed the connection without an answer/],
 ])('%s is told in one sentence, without the words of the protocol', async (_, handle, says) => {
   await using server = await served(handle)

@@ -31,7 +31,7 @@ export function reasonOf(error: unknown, isKnown = false): string {
   const { message } = chain[0] as Error
   const { status } = error as { readonly status?: unknown }
   if (status === 401 || status === 403)
-    return `it answered with HTTP ${status} (mulligan mcp login logs in to it, or a header has its key): ${message}`
+    return `it answered with HTTP ${status} (log in with mulligan mcp login, or pass its key in a header): ${message}`
   if (typeof status === 'number')
     return `it answered with HTTP ${status}: ${ELSEWHERE.has(status) && !isKnown ? NO_MCP : isProbe(message) ? 'try again later' : message}`
   const codes = chain.map(({ code }) => String(code))

@@ -133,7 +133,7 @@ function legacySessions(create: () => Server): LegacySessions {
       const id = request.headers.get('mcp-session-id')
       const known = id === null ? undefined : sessions.get(id)
       if (known) return known.transport.handleRequest(request)
-      if (id !== null) return answer(404, 'There is no such session any more. Initialize a new one.')
+      if (id !== null) return answer(404, 'This session no longer exists. Initialize a new one.')
       const body: unknown =
         request.method === 'POST'
           ? await request

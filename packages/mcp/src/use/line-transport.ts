@@ -17,7 +17,7 @@ export function lineTransport(open: OpenServer, onEnd: (why: string) => void): T
           try {
             transport.onmessage?.(JSON.parse(line))
           } catch {
-            transport.onerror?.(new Error(`a line that is no message: ${line.slice(0, 80)}`))
+            transport.onerror?.(new Error(`a line that is not a message: ${line.slice(0, 80)}`))
           }
         },
         long: ({ bytes }) => transport.onerror?.(new Error(`a line of ${bytes} bytes`)),

@@ -71,7 +71,7 @@ const ANY = {
   '~standard': {
     version: 1 as const,
     vendor: 'mulligan',
-    validate: (value: unknown) => (isRecord(value) ? { value } : { issues: [{ message: 'it is no object' }] }),
+    validate: (value: unknown) => (isRecord(value) ? { value } : { issues: [{ message: 'it is not an object' }] }),
     types: undefined as { input: unknown; output: Record<string, unknown> } | undefined,
   },
 }
@@ -79,7 +79,7 @@ const ANY = {
 /** Why requests of a server are refused. */
 const REFUSED: Readonly<Record<string, string>> = {
   'sampling/createMessage': 'mulligan gives servers no access to its model: sampling is not supported',
-  'roots/list': 'mulligan tells servers no folders: name them in the arguments of the server',
+  'roots/list': 'mulligan gives servers no list of folders: pass them as arguments of the server',
   'elicitation/create': 'nobody can be asked here',
 }
 

@@ -101,7 +101,7 @@ function settingsOf({ tools = {} }: McpServer, name: string): McpToolSettings {
 /** A schema of an object, as every provider wants it. @throws Error if it can't be used */
 function usable(schema: unknown): JsonSchema & { readonly type: 'object' } {
   if (schema === undefined || schema === null) return { type: 'object', properties: {} }
-  if (!isRecord(schema)) throw new Error('its input schema is no object')
+  if (!isRecord(schema)) throw new Error('its input schema is not an object')
   const { type, ...rest } = schema
   if (type !== undefined && type !== 'object') throw new Error(`its input schema has the type ${JSON.stringify(type)}`)
   const whole = { properties: {}, ...rest, type: 'object' as const }

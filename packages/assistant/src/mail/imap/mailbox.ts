@@ -84,7 +84,7 @@ export function imapMailbox(options: ImapOptions, values: SessionValues): Mailbo
         if (!found) return false
         const { place, message, source, draft } = found
         if (draft.version !== version)
-          throw new ToolFailure('The draft was changed meanwhile. Call send_draft again, so that it can be seen.', {
+          throw new ToolFailure('The draft has changed in the meantime. Call send_draft again, so that the user can see it.', {
             errorType: 'conflict',
           })
         const { messageId, bytes } = outgoing(source, login.account, new Date())
@@ -206,7 +206,7 @@ const recipientsOf = ({ envelope }: FetchMessageObject): readonly string[] => [
 async function answeredMessage(client: ImapFlow, id: string): Promise<Answered> {
   const place = await openPlace(client, id, { readOnly: true })
   const message = place && (await client.fetchOne(String(place.uid), { envelope: true, headers: ['references'] }, BY_UID))
-  if (!message) return noMessage(id, 'reply_to_id', `There is no message with the id ${quoted(id)} to answer.`)
+  if (!message) return noMessage(id, 'reply_to_id', `There is no message with the id ${quoted(id)} to reply to.`)
   const references =
     message.headers
       ?.toString('latin1')

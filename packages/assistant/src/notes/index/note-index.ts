@@ -162,7 +162,7 @@ function mustBeThere(root: string): void {
     accessSync(root, constants.R_OK | constants.X_OK)
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
-    throw new ToolFailure(`The folder of notes can't be read (${code}). Is its disk there?`, { errorType: 'execution', cause: error })
+    throw new ToolFailure(`The folder of notes can't be read (${code}). Is its disk mounted?`, { errorType: 'execution', cause: error })
   }
 }
 

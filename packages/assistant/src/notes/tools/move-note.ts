@@ -41,7 +41,7 @@ async function plan(vault: Vault, { name, to }: Input, ctx: Pick<ToolContext, 's
   const target = targetPath(path, to)
   checkName(target, 'to')
   if (target === path)
-    throw new ModelRetry(`"${path}" has this name already.`, {
+    throw new ModelRetry(`"${path}" already has this name.`, {
       errorType: 'conflict',
       parameter: 'to',
       value: to,

@@ -90,7 +90,7 @@ async function replacing(vault: Vault, path: string, content: string, overwrite:
   const kept = frontMatterOf(content).fields === '' ? text.slice(0, frontMatterOf(text).start) : ''
   const after = kept + content
   if (after === text)
-    return { changes: [], edits: [], data: { path, created: false }, says: `${path} is unchanged: it has this content already.` }
+    return { changes: [], edits: [], data: { path, created: false }, says: `${path} is unchanged: it already has this content.` }
   const seen = vault.workspace.seen.get(file.absolute)
   if (seen?.hash !== hash && !vault.workspace.trustPresent)
     throw new ModelRetry(`The note "${path}" exists and was ${seen ? 'changed since it was read' : 'not read yet'}. Nothing was written.`, {

@@ -57,7 +57,7 @@ async function write(workspace: Workspace, limits: FileLimits, call: Input, ctx:
     const bytes = encode(text, existing?.encoding ?? (text === call.content ? 'utf-8' : 'utf-8-bom'), 'content')
     if (existing && sha256(bytes) === existing.hash) {
       const data = { path: file.relative, created: false, bytes: bytes.length, diff: '' }
-      return ok(data, { content: `"${file.relative}" is unchanged: it has this content already.` })
+      return ok(data, { content: `"${file.relative}" is unchanged: it already has this content.` })
     }
     if (existing) mayReplace(workspace, file, call, existing)
     refusePlaceholder(call, existing)
