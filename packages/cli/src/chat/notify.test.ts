@@ -69,7 +69,7 @@ describe('calling the user back', () => {
     pass(10)
     look({ question: question() }, ['\x1b[33m?\x1b[39m bash rm; \x07\x1b]9;evil\x07\x1b\\ \u202eevil\n', 'x'.repeat(500)])
     expect(written).toHaveLength(1)
-    expect(written[0]).toMatch(/^\x1b\]9;Mulligan: Waits for your answer: \? bash rm[^\x00-\x1f;\\\u202e]*\x07$/)
+    expect(written[0]).toMatch(/^\x1b\]9;Mulligan: Waiting for your answer: \? bash rm[^\x00-\x1f;\\\u202e]*\x07$/)
     expect(written[0]?.length).toBeLessThan(160)
   })
 

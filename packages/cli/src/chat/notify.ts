@@ -54,7 +54,7 @@ export function createNotifier({ how, write, env, now = Date.now }: NotifierOpti
       if (how === 'off') return
       if (question && question !== asked) {
         const about = items.findLast((item) => item.kind === 'question')
-        call(`Waits for your answer: ${about && 'lines' in about ? about.lines.join(' ') : ''}`)
+        call(`Waiting for your answer: ${about && 'lines' in about ? about.lines.join(' ') : ''}`)
       } else if (running && !busy && !running.isStopped && now() - running.since >= LONG) {
         call(`The turn has ended after${passed(running.since, now())}.`)
       }

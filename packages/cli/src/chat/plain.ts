@@ -41,7 +41,7 @@ export async function showPlain(chat: Chat, output: Output): Promise<Ended> {
     const middle = said === -1 ? state.items.length : said
     print([...itemLines(state, from, middle), ...newsOf(before, state, chat.subject), ...itemLines(state, middle)])
     if (state.panel) {
-      print(['This needs a screen that can be drawn on.'])
+      print(['This is not available in plain lines.'])
       state.panel.key({ name: 'escape' })
     }
     before = state

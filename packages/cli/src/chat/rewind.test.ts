@@ -68,7 +68,7 @@ describe('/rewind', () => {
     const { chat, text, here } = set
     writeFileSync(join(here.dir, 'a.txt'), 'mine\n')
     expect(await chat.send('/rewind 2')).toMatch(
-      /nothing was taken back, because files were changed since\n {2}a\.txt: it was changed since\n\/rewind 2 conversation/,
+      /nothing was taken back, because files have changed since\n {2}a\.txt: it was changed since\n\/rewind 2 conversation/,
     )
     expect([text(), await chat.send('/rewind')]).toEqual(['mine\n', expect.stringContaining('third')])
   })

@@ -42,7 +42,7 @@ export async function listApprovals({ all = false, json }: Flags & { readonly al
     output,
     json,
     { approvals: rows.map(forPrograms) },
-    rows.length === 0 ? ['Nothing waits for approval.'] : table([['ID', 'WHEN', ...(all ? ['ANSWER'] : []), 'CALL', 'SESSION'], ...lines]),
+    rows.length === 0 ? ['No call is waiting for approval.'] : table([['ID', 'WHEN', ...(all ? ['ANSWER'] : []), 'CALL', 'SESSION'], ...lines]),
   )
   return EXIT.ok
 }
@@ -113,8 +113,8 @@ export async function answerApproval(kind: 'allow' | 'deny', id: string, flags: 
       left > 0
         ? `Its turn waits for ${left} more.`
         : busy === undefined
-          ? `mulligan sessions resume ${row.sessionId} goes on with it.`
-          : `It goes on in ${busy}.`
+          ? `mulligan sessions resume ${row.sessionId} continues it.`
+          : `It continues in ${busy}.`
     print(output, flags.json, { approval: { id: row.id, answer }, waiting: left }, [`${kind === 'allow' ? 'Allowed' : 'Denied'}. ${why}`])
     return EXIT.ok
   }

@@ -104,7 +104,7 @@ describe('--use', () => {
   it('keeps the choice', async () => {
     await using ollama = await fakeServer(TWO)
     const { code, err, out } = await models({ use: 'ollama/phi4:14b' }, { OLLAMA_HOST: ollama })
-    expect([code, out, err]).toEqual([0, '', 'ollama/phi4:14b on this machine is now the default when no model is named.\n'])
+    expect([code, out, err]).toEqual([0, '', 'ollama/phi4:14b on this machine is now the default model.\n'])
     expect((await models({}, { OLLAMA_HOST: ollama })).out).toMatch(/^ollama\/phi4:14b \*.*uses ollama\/phi4:14b \(chosen before\)/ms)
   })
 

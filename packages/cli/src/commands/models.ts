@@ -49,7 +49,7 @@ export async function modelsCommand(flags: ModelsFlags, { out, err }: Output, en
     const choice = chooseToUse(flags.use, candidates, reports)
     remember(choice, env)
     const over = settings.model ? `\nBut ${settings.model.from} names ${oneLine(settings.model.value, 100)}, and overrides it.` : ''
-    err(`${oneLine(idOf(choice), 200)} on ${oneLine(choice.where)} is now the default when no model is named.${over}\n`)
+    err(`${oneLine(idOf(choice), 200)} on ${oneLine(choice.where)} is now the default model.${over}\n`)
     if (flags.json) out(`${safeJson({ use: idOf(choice), where: choice.where })}\n`)
     return 0
   }

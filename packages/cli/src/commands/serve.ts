@@ -43,7 +43,7 @@ export async function serveHttp(flags: ServeHttpFlags, output: Output): Promise<
   if (server.isNewToken) output.err('The token is new; later starts use the same one.\n')
   const stopped = Promise.withResolvers<void>()
   const interrupt = watchInterrupts(() => {
-    output.err('\nStopping. Running turns have 10 s to end; what is left goes on at the next start. Ctrl-C again ends it at once.\n')
+    output.err('\nStopping. Running turns have 10 s to end; the others resume at the next start. Ctrl-C again stops at once.\n')
     stopped.resolve()
   })
   try {

@@ -27,7 +27,7 @@ export async function runOnServer(url: string, promptArgument: string | undefine
   const session = (await chosenSession(remote, flags, cwd)) ?? (await newSession(remote, flags, cwd))
   // From before the turn begins, so that none is left running there by a Ctrl-C that came early.
   const interrupt = watchInterrupts(
-    () => isForPrograms(flags) || output.err('\nStopping. Ctrl-C again leaves at once; the server goes on stopping.\n'),
+    () => isForPrograms(flags) || output.err('\nStopping. Ctrl-C again leaves at once; the server still stops the turn.\n'),
   )
   try {
     const turn = prompt.text === '' ? await openTurn(remote, session) : await startTurn(remote, session, prompt.text)

@@ -74,7 +74,7 @@ function usageErrorOf(url: string, { status, type, message, hint }: ServerError)
     )
   if (status === 401) return new UsageError(`the server at ${url} refuses the token`, 'Set MULLIGAN_TOKEN to the token of that server.')
   if (type === 'unknown') return notOurs(url)
-  return new UsageError(`the server at ${url}: ${oneLine(message, 500)}`, oneLine(hint ?? 'Its log may have more.', 500))
+  return new UsageError(`the server at ${url}: ${oneLine(message, 500)}`, oneLine(hint ?? 'See its log for details.', 500))
 }
 
 /** Finds a session by its id or an unambiguous beginning of it; `undefined` stands for the latest of a folder. @throws UsageError */

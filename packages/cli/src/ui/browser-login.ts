@@ -15,7 +15,7 @@ export function browserLogin(opens: boolean, output: Output): BrowserLogin {
     show(address, paste) {
       const isOpened = opens && openBrowser(address)
       output.err(`${isOpened ? 'The browser shows the login. If it does not, open' : 'Open'} this address:\n\n  ${address.href}\n\n`)
-      output.err('Waiting. If the browser is on another machine, paste the address here that it was sent to in the end.\n')
+      output.err('Waiting. If the browser is on another machine, paste here the address it ended at.\n')
       lines.on('line', (line) => {
         if (line.trim() !== '' && !paste(line)) output.err('That is not the address. It begins with http://127.0.0.1.\n')
       })

@@ -51,7 +51,7 @@ export function chooseAgent({ all, problems }: Agents, { value, origin, from }: 
     broken
       ? `${broken.file}: ${broken.error}`
       : `${where}there is no agent ${JSON.stringify(oneLine(value, 64))}${near ? `; did you mean ${near}?` : ''}`,
-    `There are ${names.join(', ')}; mulligan agents shows them.`,
+    `The agents are ${names.join(', ')}; mulligan agents shows them.`,
   )
 }
 

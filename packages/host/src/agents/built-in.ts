@@ -23,7 +23,7 @@ export const BUILT_IN_AGENTS: readonly NamedAgent[] = [
     name: 'plan',
     description: 'Makes a plan and changes nothing.',
     prompt:
-      'You plan and change nothing: you have only tools that read. Look at what is there, then answer with a plan: the steps in order, the files each one touches, how to check it, and what is open.',
+      'You plan and change nothing: you have only tools that read. Look at what is there, then answer with a plan: the steps in order, the files each one touches, how to check it, and open questions.',
     readOnly: true,
   },
   {

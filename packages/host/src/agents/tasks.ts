@@ -9,7 +9,7 @@ import { BUILT_IN_AGENTS, builtIn, type NamedAgent } from './built-in.ts'
 const TOOL: typeof TASK = 'task'
 
 const ANSWER =
-  'Your answer goes to the agent that gave you this task, and is all that it learns: state facts, name files and lines, be brief.'
+  'Your answer goes to the agent that gave you this task, which sees nothing else: state facts, name files and lines, be brief.'
 
 const FOR_TASKS: readonly NamedAgent[] = [
   {
@@ -19,7 +19,7 @@ const FOR_TASKS: readonly NamedAgent[] = [
     prompt: `You look for what the task asks for, and change nothing: you have only tools that read. ${ANSWER}`,
     readOnly: true,
   },
-  { ...builtIn, name: 'general', description: 'does a part of the work, with all tools', prompt: `You do the task and no more. ${ANSWER}` },
+  { ...builtIn, name: 'general', description: 'does part of the work, with all tools', prompt: `You do the task and no more. ${ANSWER}` },
 ]
 
 /** Tools that belong to the conversation with the user. */

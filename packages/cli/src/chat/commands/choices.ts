@@ -65,7 +65,7 @@ const MODE_SAYS: Readonly<Record<(typeof MODES)[number], string>> = {
   auto: 'asks only when it must',
 }
 
-const YES_SAYS = 'Started with --yes: what a mode would ask about is allowed, except where only you may decide.'
+const YES_SAYS = 'Started with --yes: what the mode would ask about is allowed, except what only you may approve.'
 
 export const mode: SlashCommand = {
   name: 'mode',

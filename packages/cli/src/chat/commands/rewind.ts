@@ -71,7 +71,7 @@ function explained(error: unknown, number: string): unknown {
     return new UsageError(`there is no message ${number} in this conversation`, '/rewind lists the messages.')
   if (!(error instanceof RewindConflict)) return error
   return new UsageError(
-    'nothing was taken back, because files were changed since',
+    'nothing was taken back, because files have changed since',
     [
       ...error.conflicts.map(({ path, why }) => `  ${oneLine(path, 200)}: ${oneLine(why, 200)}`),
       `/rewind ${number} conversation leaves the files as they are; /undo TURN --force overwrites them.`,

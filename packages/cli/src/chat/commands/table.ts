@@ -146,7 +146,7 @@ async function listSessions({ store, cwd, say }: ChatControl): Promise<void> {
 
 /** The message of `/init`. */
 const INIT = [
-  'Write the file AGENTS.md for this project: what somebody who works on it has to know and can not see at once.',
+  'Write the file AGENTS.md for this project: what someone who works on it needs to know and cannot see at a glance.',
   'First look at the README, the manifests, the scripts, the configuration of tests and linters, and the source folders. If there is an AGENTS.md, improve it and keep what is still true.',
   'State the commands to install, build, run, check and test everything and one single test; where things are; and the rules of style that the code follows. Only what you have seen, at most 60 lines.',
 ].join('\n')
@@ -188,7 +188,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'status',
     aliases: ['context'],
-    description: 'show model, folder, mode, sandbox, context, how the calls of the model work, and session',
+    description: 'show model, folder, mode, sandbox, context, how well tool calls work, and session',
     anytime: true,
     run: (_, { choice, cwd, sandbox, session, view, yes, sayRows }) => {
       const { configured, named, settings } = choice()

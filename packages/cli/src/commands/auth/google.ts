@@ -22,7 +22,7 @@ export interface GoogleFlags {
 const PATIENCE = 10 * 60_000
 
 const GUIDE = [
-  'Mulligan uses an OAuth client of your own, so that nobody else is between you and Google. Once:',
+  'Mulligan uses your own OAuth client, so nobody else is between you and Google. To create it:',
   '  1. Open https://console.cloud.google.com/apis/library and enable the APIs of Google Drive, Gmail and Google Calendar.',
   '  2. Open https://console.cloud.google.com/auth/clients and create a client of the type "Desktop app". Add yourself as a test user.',
   '  3. Download its JSON file, and run: mulligan auth google --client FILE',
@@ -98,6 +98,6 @@ export async function logoutCommand({ json }: { readonly json?: boolean }, outpu
   const told = revoked
     ? 'Google has revoked it.'
     : 'Google could not be told: remove the access at https://myaccount.google.com/connections.'
-  print(output, json, { service: 'google', loggedOut: true, revoked }, [`The login is removed. ${told}`])
+  print(output, json, { service: 'google', loggedOut: true, revoked }, [`The login was removed. ${told}`])
   return EXIT.ok
 }

@@ -113,6 +113,6 @@ function read(file: string): string {
 export async function mailLogout({ json }: { readonly json?: boolean }, output: Output): Promise<number> {
   const { removePassword } = await assistant()
   const loggedOut = await removePassword(mailPasswordFile(process.env))
-  print(output, json, { service: 'mail', loggedOut }, [loggedOut ? 'The password is removed.' : 'There is no password for mail.'])
+  print(output, json, { service: 'mail', loggedOut }, [loggedOut ? 'The password was removed.' : 'There is no password for mail.'])
   return loggedOut ? EXIT.ok : EXIT.failed
 }

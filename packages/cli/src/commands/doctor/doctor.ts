@@ -48,7 +48,7 @@ function configured(cwd: string): { readonly settings: Settings; readonly broken
     const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MULLIGAN_') && name !== 'XDG_CONFIG_HOME')
     try {
       const settings = readSettings(none, {}, { ...Object.fromEntries(others), HOME: none })
-      const remedy = `${error.hint}\nThe other checks are made with the defaults.`.trimStart()
+      const remedy = `${error.hint}\nThe other checks use the defaults.`.trimStart()
       return { settings, broken: [{ name: 'config', state: 'missing', says: error.message, remedy }] }
     } finally {
       rmdirSync(none)

@@ -22,7 +22,7 @@ export async function resolveCommand(
         output,
         json,
         { calls },
-        rows.length === 0 ? ['No call is in doubt.'] : table([['ID', 'WHEN', 'TOOL', 'ARGUMENTS', 'SERVER'], ...rows]),
+        rows.length === 0 ? ['There are no indeterminate calls.'] : table([['ID', 'WHEN', 'TOOL', 'ARGUMENTS', 'SERVER'], ...rows]),
       )
       return EXIT.ok
     }

@@ -7,7 +7,7 @@ import { plural } from '../../ui/text.ts'
 /** One line on a server. */
 export const statusText = ({ name, state, tools, prompts, hasResources, why }: McpServerStatus): string =>
   state === 'failed' || state === 'starting'
-    ? `✗ ${name}: ${oneLine(why ?? (state === 'starting' ? 'it has not answered yet' : 'it can not be used'), 300)}`
+    ? `✗ ${name}: ${oneLine(why ?? (state === 'starting' ? 'it has not answered yet' : "it can't be used"), 300)}`
     : state === 'off'
       ? `- ${name}: disabled`
       : `✓ ${name}: ${[

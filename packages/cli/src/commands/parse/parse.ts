@@ -188,8 +188,8 @@ function explanation({ seen, unclear }: Explanation, { text, tools, assumed, fla
     '',
     ...(rows.length === 0
       ? ['Nothing that looks like a call was seen.']
-      : ['| at | line | form | what was seen | what became of it | why |', '|--:|--:|---|---|---|---|', ...rows]),
-    ...(unclear ? ['', 'No call was recognized, but one may have been meant: in a turn the model is asked once.'] : []),
+      : ['| at | line | form | what was seen | outcome | why |', '|--:|--:|---|---|---|---|', ...rows]),
+    ...(unclear ? ['', 'No call was recognized, but one may have been intended: in a turn, the model is asked once.'] : []),
     '',
     'The reply, as JSON:',
     '',
