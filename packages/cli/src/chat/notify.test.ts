@@ -74,7 +74,7 @@ describe('calling the user back', () => {
   })
 
   it.each([
-    [{ VTE_VERSION: '7600' }, /^\x1b\]777;notify;Mulligan;Waits/],
+    [{ VTE_VERSION: '7600' }, /^\x1b\]777;notify;Mulligan;Waiting/],
     [{ TERM: 'foot' }, /^\x1b\]777;/],
     [{ TERM: 'xterm-kitty' }, /^\x1b\]9;/],
     [{ TMUX: '/tmp/x' }, /^\x1bPtmux;\x1b\x1b\]9;[^\x1b]*\x07\x1b\\$/],
