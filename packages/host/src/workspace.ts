@@ -90,7 +90,7 @@ export interface Workspace extends AsyncDisposable {
   /** The tools as they are now: those of MCP servers may change between two turns, and those of new ones come with {@link ready}. */
   readonly tools: readonly Tool[]
   /**
-   * Asks MCP servers that are not known yet for their tools. Resolves when each has listed them, has failed or has had its 3 seconds,
+   * Asks MCP servers that are not known yet for their tools. Resolves when each has listed them, has failed or has had its 10 seconds,
    * which begin with the first call; never rejects. Before its first request, a turn waits for it.
    * @param signal ends the wait
    */
