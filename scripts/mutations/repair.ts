@@ -3,6 +3,14 @@ import { contract, core, type Mutation, repair, repaired } from './mutation.ts'
 
 export const REPAIR: readonly Mutation[] = [
   {
+    id: 'repair-schema-multiplies',
+    rule: 'repair: a schema whose references multiply is refused',
+    file: 'packages/repair/src/schema/explosive.ts',
+    find: `all += reached(one, schema)`,
+    replace: `all += 0`,
+    test: { file: 'packages/repair/src/schema/explosive.test.ts', name: 'allOf that doubles' },
+  },
+  {
     id: 'cut-off-is-not-run',
     rule: '5: a call with effects that was cut off is never run',
     file: repair('arguments/parse.ts'),

@@ -3,7 +3,7 @@ import { fold } from '../did-you-mean.ts'
 import type { Repair, RepairKind } from '../repair.ts'
 import { pathText } from '../schema/issue.ts'
 import { type JsonSchema, typesOf } from '../schema/types.ts'
-import { allowedTypes, deref, isOfType, isRecord, itemSchema, listOf, recordOf, typeOf, validate } from '../schema/validate.ts'
+import { allowedTypes, allVisits, deref, isOfType, isRecord, itemSchema, listOf, recordOf, typeOf, validate } from '../schema/validate.ts'
 import { tryJson } from '../text.ts'
 import { reshape } from './reshape.ts'
 
@@ -51,11 +51,12 @@ export function coerce(root: JsonSchema, given: unknown, options: CoerceOptions)
     return to
   }
 
-  const fits = (schema: unknown, value: unknown): boolean => validate(schema as JsonSchema, value, root).length === 0
+  const visits = allVisits()
+  const fits = (schema: unknown, value: unknown): boolean => validate(schema as JsonSchema, value, root, visits).length === 0
 
   /** @param open schemas already reached by references without going deeper into the value; visiting one again repairs nothing new */
   function repair(given: unknown, value: unknown, path: Path, depth = 0, open: readonly unknown[] = []): unknown {
-    if (depth > MAX_DEPTH) return value
+    if (depth > MAX_DEPTH || --visits.left < 0) return value
     const schema = isRecord(given) ? deref(given, root) : {}
     if (!isRecord(schema)) return value
     if (schema !== given) return open.includes(schema) ? value : repair(schema, value, path, depth + 1, [...open, schema])

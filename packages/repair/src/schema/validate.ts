@@ -11,6 +11,14 @@ import { type JsonSchema, typesOf } from './types.ts'
 type Path = readonly (string | number)[]
 
 const MAX_DEPTH = 200
+/** Schemas visited in one check, or in one repair. A schema that refers to itself twice takes 2ⁿ visits for n levels of a value. */
+const MAX_VISITS = 200_000
+
+/** Visits that are left. When there are none, nothing fits any more. */
+export interface Visits {
+  left: number
+}
+export const allVisits = (): Visits => ({ left: MAX_VISITS })
 
 export type Issues = readonly [Issue, ...Issue[]]
 
@@ -26,7 +34,7 @@ export function checkJson(schema: JsonSchema, value: unknown): JsonCheck {
 type Fail = (keyword: string, constraint: string, more?: Partial<Issue>) => void
 
 /** Returns the issues of `value`; empty if it is valid. Unknown keywords, `format` and remote `$ref`s are not checked. */
-export function validate(given: JsonSchema, input: unknown, root: JsonSchema = given): Issue[] {
+export function validate(given: JsonSchema, input: unknown, root: JsonSchema = given, visits: Visits = allVisits()): Issue[] {
   const issues: Issue[] = []
 
   /** Returns the issues of one schema on its own. */
@@ -42,7 +50,7 @@ export function validate(given: JsonSchema, input: unknown, root: JsonSchema = g
       issues.push({ path, keyword, value, constraint, ...more })
     }
     if (schema === false) fail('false', 'absent')
-    if (!isRecord(schema)) return
+    if (!isRecord(schema) || --visits.left < 0) return
     if (depth > MAX_DEPTH) {
       fail('depth', `at most ${MAX_DEPTH} levels deep`)
       return
@@ -128,7 +136,7 @@ export function validate(given: JsonSchema, input: unknown, root: JsonSchema = g
   }
 
   node(given, input, [], 0)
-  return issues
+  return visits.left < 0 ? [{ path: [], keyword: 'visits', value: input, constraint: 'simple enough to be checked' }] : issues
 }
 
 const WRONG_TYPE = 1000
