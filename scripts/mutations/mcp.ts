@@ -18,6 +18,14 @@ export const MCP: readonly Mutation[] = [
     test: { file: 'packages/mcp/src/oauth/auth-fetch.test.ts', name: 'follows no redirect' },
   },
   {
+    id: 'mcp-images-only',
+    rule: 'mcp: what is no image does not go to a provider as one',
+    file: 'packages/mcp/src/use/results.ts',
+    find: `if (mediaType !== undefined && isWhole)`,
+    replace: `if (mediaType !== undefined)`,
+    test: { file: 'packages/mcp/src/use/results.test.ts', name: 'is named, and no image' },
+  },
+  {
     id: 'mcp-shadows-nothing',
     rule: 'mcp: no tool of a server has a name by which another tool may be called',
     file: 'packages/mcp/src/use/tools.ts',

@@ -38,13 +38,26 @@ function partsOf(item: unknown): ContentPart[] {
   if (!isRecord(item)) return []
   const { type, text, data, mimeType, resource, uri, name } = item
   if (type === 'text' && typeof text === 'string') return [textPart(text)]
-  if ((type === 'image' || type === 'audio') && typeof data === 'string') return [{ type: 'media', mediaType: String(mimeType), data }]
+  if ((type === 'image' || type === 'audio') && typeof data === 'string') return [mediaPart(data, mimeType)]
   if (type === 'resource_link') return [textPart(`${String(name ?? 'resource')}: ${String(uri)}`)]
   if (type !== 'resource' || !isRecord(resource)) return [textPart(JSON.stringify(item))]
   if (typeof resource['text'] === 'string') return [textPart(`${String(resource['uri'])}:\n${resource['text']}`)]
-  if (typeof resource['blob'] === 'string')
-    return [{ type: 'media', mediaType: String(resource['mimeType'] ?? 'application/octet-stream'), data: resource['blob'] }]
+  if (typeof resource['blob'] === 'string') return [mediaPart(resource['blob'], resource['mimeType'])]
   return []
+}
+
+/** How the images that models take begin in base64. */
+const IMAGES = { 'image/png': 'iVBORw0KGgo', 'image/jpeg': '/9j/', 'image/gif': 'R0lGOD', 'image/webp': 'UklGR' }
+/** Characters of base64: 3.5 MB. Providers refuse larger ones. */
+const MAX_IMAGE = 4_900_000
+
+/** An image, or what is there instead of one: a provider refuses a request with anything else, and so each request that follows. */
+function mediaPart(data: string, mimeType: unknown): ContentPart {
+  const mediaType = Object.entries(IMAGES).find(([, beginning]) => data.startsWith(beginning))?.[0]
+  const isWhole = data.length % 4 === 0 && data.length <= MAX_IMAGE && /^[A-Za-z0-9+/]+={0,2}$/.test(data)
+  if (mediaType !== undefined && isWhole) return { type: 'media', mediaType, data }
+  const type = typeof mimeType === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(mimeType) ? mimeType : 'application/octet-stream'
+  return textPart(`[${type}, ${Math.ceil((data.length * 3) / 4).toLocaleString('en')} bytes: not an image that can be shown]`)
 }
 
 /** Joins texts that follow each other. */
