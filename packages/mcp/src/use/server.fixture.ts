@@ -103,7 +103,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
         result: {
           content: [
             { type: 'text', text: 'a dot' },
-            { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+            { type: 'image', data: 'iVBORw0KGgoA', mimeType: 'image/png' },
           ],
         },
       })

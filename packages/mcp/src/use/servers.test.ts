@@ -134,7 +134,7 @@ describe('a call', () => {
     expect(await run(servers, 'send', { text: 'image' })).toMatchObject({
       content: [
         { type: 'text', text: 'a dot' },
-        { type: 'media', mediaType: 'image/png', data: 'AAAA' },
+        { type: 'media', mediaType: 'image/png', data: 'iVBORw0KGgoA' },
       ],
     })
     expect(log()).toEqual(['start', 'send image'])

@@ -33,7 +33,10 @@ export function checkJson(schema: JsonSchema, value: unknown): JsonCheck {
 /** Records a failed keyword; `more` may name a place other than the value itself. */
 type Fail = (keyword: string, constraint: string, more?: Partial<Issue>) => void
 
-/** Returns the issues of `value`; empty if it is valid. Unknown keywords, `format` and remote `$ref`s are not checked. */
+/**
+ * Returns the issues of `value`; empty if it is valid. Unknown keywords, `format` and remote `$ref`s are not checked.
+ * @param visits shared by several checks. Default: those of one check
+ */
 export function validate(given: JsonSchema, input: unknown, root: JsonSchema = given, visits: Visits = allVisits()): Issue[] {
   const issues: Issue[] = []
 
