@@ -4,11 +4,11 @@ import { contract, core, type Mutation, repair, repaired } from './mutation.ts'
 export const REPAIR: readonly Mutation[] = [
   {
     id: 'repair-schema-multiplies',
-    rule: 'repair: a schema whose references multiply is refused',
-    file: 'packages/repair/src/schema/explosive.ts',
-    find: `all += reached(one, schema)`,
-    replace: `all += 0`,
-    test: { file: 'packages/repair/src/schema/explosive.test.ts', name: 'allOf that doubles' },
+    rule: 'repair: a check ends after a number of visits, however its references multiply',
+    file: 'packages/repair/src/schema/validate.ts',
+    find: `--visits.left < 0) return`,
+    replace: `--visits.left < -1e9) return`,
+    test: { file: 'packages/repair/src/schema/visits.test.ts', name: 'ends when no visits are left' },
   },
   {
     id: 'cut-off-is-not-run',

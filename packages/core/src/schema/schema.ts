@@ -1,6 +1,6 @@
 /** Gives every kind of tool schema one interface: JSON Schema for the model, and validation with structured issues. */
 
-import { type Issue, isRecord, type JsonSchema, refuseExplosive, validateJson as validate } from '@mulligan/repair'
+import { type Issue, isRecord, type JsonSchema, refuseExplosivePatterns, validateJson as validate } from '@mulligan/repair'
 
 interface StandardIssue {
   readonly message: string
@@ -108,7 +108,7 @@ const threw = (thrown: unknown): Checked => ({ ok: false, issues: [], thrown })
 function objectSchema(json: JsonSchema): JsonSchema {
   if (json['type'] !== 'object' && !('properties' in json) && !('anyOf' in json) && !('oneOf' in json) && !('$ref' in json))
     throw new TypeError('must be a schema of type "object"')
-  refuseExplosive(json)
+  refuseExplosivePatterns(json)
   return json['type'] === undefined ? { type: 'object', ...json } : json
 }
 

@@ -1,5 +1,5 @@
 /** The server's tools, as its latest `tools/list` described them. */
-import { indexNames, isRecord, type JsonSchema, type NameIndex, refuseExplosive, type ToolSpec } from '@mulligan/repair'
+import { indexNames, isRecord, type JsonSchema, type NameIndex, refuseExplosivePatterns, type ToolSpec } from '@mulligan/repair'
 
 export interface ListedTool extends ToolSpec {
   /** The schema with its top level closed, so that unknown parameters are noticed. Absent: the server's schema can't be used. */
@@ -44,7 +44,7 @@ export function catalogOf(listed: readonly unknown[]): Catalog {
 function usable(schema: unknown): JsonSchema | undefined {
   if (!isRecord(schema)) return undefined
   try {
-    refuseExplosive(schema)
+    refuseExplosivePatterns(schema)
     return schema
   } catch {
     return undefined

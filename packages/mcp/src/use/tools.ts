@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { defineTool, type Tool, type ToolContext } from '@mulligan/core'
 import { wildcard } from '@mulligan/core/executor'
-import { type Effect, fold, isRecord, type JsonSchema, refuseExplosive } from '@mulligan/repair'
+import { type Effect, fold, isRecord, type JsonSchema, refuseExplosivePatterns } from '@mulligan/repair'
 import type { McpServer, McpToolSettings } from './config.ts'
 
 export interface ListedTool {
@@ -105,7 +105,7 @@ function usable(schema: unknown): JsonSchema & { readonly type: 'object' } {
   const { type, ...rest } = schema
   if (type !== undefined && type !== 'object') throw new Error(`its input schema has the type ${JSON.stringify(type)}`)
   const whole = { properties: {}, ...rest, type: 'object' as const }
-  refuseExplosive(whole)
+  refuseExplosivePatterns(whole)
   return whole
 }
 

@@ -74,3 +74,30 @@ function overlap(one: string, other: string): boolean {
     return true
   }
 }
+
+/** Keywords whose values are data rather than schemas. */
+const DATA = ['const', 'enum', 'default', 'examples']
+
+/**
+ * Rejects schemas with patterns that may hang.
+ * @throws TypeError that names the field of the first such pattern
+ */
+export function refuseExplosivePatterns(schema: unknown, path: readonly string[] = [], seen: Set<unknown> = new Set()): void {
+  if (typeof schema !== 'object' || schema === null || seen.has(schema)) return
+  seen.add(schema)
+  for (const [key, child] of Object.entries(schema)) {
+    if (DATA.includes(key) && path.at(-1) !== 'properties') continue
+    const patterns = key === 'pattern' ? [child] : key === 'patternProperties' ? Object.keys(Object(child)) : []
+    for (const pattern of patterns)
+      if (typeof pattern === 'string' && isExplosive(pattern))
+        throw new TypeError(
+          `the pattern /${pattern}/ of ${fieldText(path)} may take for ever on a text that does not match: it repeats what repeats`,
+        )
+    refuseExplosivePatterns(child, [...path, key], seen)
+  }
+}
+
+function fieldText(path: readonly string[]): string {
+  const names = path.filter((step, at) => path[at - 1] === 'properties' || step === 'items')
+  return names.length === 0 ? 'the input' : JSON.stringify(names.join('.').replaceAll('.items', '[]'))
+}

@@ -11,8 +11,8 @@ import { type JsonSchema, typesOf } from './types.ts'
 type Path = readonly (string | number)[]
 
 const MAX_DEPTH = 200
-/** Schemas visited in one check, or in one repair. A schema that refers to itself twice takes 2ⁿ visits for n levels of a value. */
-const MAX_VISITS = 200_000
+/** Schemas visited in one check, or in one repair: about a second. References that double take 2ⁿ visits for n of them. */
+const MAX_VISITS = 1_000_000
 
 /** Visits that are left. When there are none, nothing fits any more. */
 export interface Visits {
