@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { call, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { type CliFixture, place, trusted, using } from '../../../test/cli.fixture.ts'
+import { testedText } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('server.fixture.ts', import.meta.url))
 const OWN = '../.config/mulligan/config.json'
@@ -128,3 +129,9 @@ it('a folder that was trusted before it named a server asks again', async () => 
   here.write('mulligan.json', config(here))
   expect(await turn(here, [call('add', { a: 1, b: 2 })], ['--yes'])).toMatchObject({ results: ['retry'] })
 }, 60_000)
+
+it('a server that never answers is told as that, with what to check', () => {
+  const status = { name: 'post', tools: 0, prompts: 0, hasResources: false }
+  expect(testedText({ ...status, state: 'starting' })).toMatch(/^✗ post: it did not answer in 60 s: check that /)
+  expect(testedText({ ...status, state: 'running', tools: 2 })).toBe('✓ post: 2 tools')
+})

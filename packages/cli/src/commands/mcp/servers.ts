@@ -1,6 +1,6 @@
 /** `mulligan mcp list`, `add`, `remove` and `test`: the MCP servers whose tools the model may use. */
 import { oneLine, UsageError } from '@mulligan/host/light'
-import { leftOutText, openServers, readSettings, type Settings } from '@mulligan/host/parts'
+import { leftOutText, type McpServerStatus, openServers, readSettings, type Settings } from '@mulligan/host/parts'
 import { workingFolder } from '../../paths.ts'
 import { EXIT, endProcess, watchInterrupts } from '../../process.ts'
 import { settled } from '../../trust.ts'
@@ -75,6 +75,18 @@ export const removeServer = (name: string, flags: EditFlags, output: Output): Pr
 
 /** Seconds to wait for a server. `npx` may have to download it. */
 const WAIT = 60
+/** Milliseconds after which the person is told what is waited for. */
+const SLOW = 2000
+
+/** How a server is that has had its time. */
+export const testedText = (one: McpServerStatus): string =>
+  statusText({
+    ...one,
+    ...(one.state === 'running' && { state: 'idle' }),
+    ...(one.state === 'starting' && {
+      why: `it did not answer in ${WAIT} s: check that its command or address is that of an MCP server, and that it needs no input`,
+    }),
+  })
 
 /** Starts the servers and asks for their tools, which are then known. @returns 1 if one can't be used. @throws UsageError */
 export async function testServers(name: string | undefined, flags: FolderFlags, output: Output): Promise<number> {
@@ -87,10 +99,14 @@ export async function testServers(name: string | undefined, flags: FolderFlags, 
   const interrupt = watchInterrupts(() => endProcess(EXIT.cancelled))
   const opened = await openServers(cwd, { mcpServers }, { env: process.env, taken: [], fresh: true, wait: WAIT })
   try {
-    await opened.ready()
+    const slow = setTimeout(() => {
+      const names = opened.status().flatMap((one) => (one.state === 'starting' ? [one.name] : []))
+      output.err(`Waiting for ${names.join(', ')}, at most ${WAIT} s …\n`)
+    }, SLOW)
+    await opened.ready().finally(() => clearTimeout(slow))
     const servers = opened.status()
     const lines = [
-      ...servers.map((one) => statusText(one.state === 'running' ? { ...one, state: 'idle' } : one)),
+      ...servers.map(testedText),
       ...opened.leftOut.filter(({ tool }) => tool !== undefined).map((one) => `! ${leftOutText(one)}`),
     ]
     print(output, flags.json, { servers, leftOut: opened.leftOut }, lines.length === 0 ? [`There are no MCP servers. ${ADD}`] : lines)
