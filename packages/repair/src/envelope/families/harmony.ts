@@ -19,7 +19,7 @@ export const harmony: Family = {
   id: 'harmony',
   openers: [
     ...['<|start|>assistant', '<|channel|>', 'assistantcommentary to=functions.', 'assistantanalysis to=functions.'],
-    ...['commentary to=functions.', 'analysis to=functions.', ' to=functions.', 'to=functions.'],
+    ...['commentary to=functions.', 'analysis to=functions.', 'to=functions.'],
   ],
   read(source, at) {
     const { text, tools } = source
