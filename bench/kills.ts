@@ -1,105 +1,142 @@
 /**
- * Kills servers with SIGKILL at every commit and effect of a turn, and at random instants, and shows what became of the turns. `KILLS` is how
- * often at each commit and effect (default 1; 20 takes hours), with 25 times as many turns that are killed at random instants.
+ * Kills processes with SIGKILL at every commit and effect of a turn, and at random instants, and shows what became of the turns. `KILLS` is
+ * how often at each commit and effect (default 1), with 25 times as many turns that are killed at random instants, and 5 times as many of
+ * servers.
  */
 
 import { hasPostgres, startPostgres } from '../packages/agent/src/store/postgres.fixture.ts'
 import { smallDisk } from '../packages/server/src/kills/disk.fixture.ts'
+import type { Fate } from '../packages/server/src/kills/fate.fixture.ts'
 import { histogram, problemsOf } from '../packages/server/src/kills/histogram.fixture.ts'
-import { type Fate, type KillsOptions, openKills, type Strike } from '../packages/server/src/kills/kills.fixture.ts'
+import { type KillsOptions, openKills, type Strike } from '../packages/server/src/kills/kills.fixture.ts'
 import { EFFECT_POINTS } from '../packages/server/src/kills/outside.fixture.ts'
+import { openTurns, type Place } from '../packages/server/src/kills/turns.fixture.ts'
 import type { Row, Table } from './table.ts'
 
 const KILLS = Number(process.env['KILLS'] ?? 1)
 /** Turns that one kill at a random instant strikes. */
 const AT_ONCE = 10
 const INSTANTS = Math.ceil((25 * KILLS) / AT_ONCE)
-/** Parts to run: `boundaries`, `instants`, `disk`, `control`. */
+/** Turns that wait for one kill, each at its own place. */
+const HELD = 60
+/** Parts to run: `boundaries`, `instants`, `control`, `servers`, `server-boundaries`, `disk`. */
 const PARTS = process.env['KILLS_PARTS']?.split(',')
 const STORES = process.env['KILLS_STORES']?.split(',')
 
-type Kills = Awaited<ReturnType<typeof openKills>>
+type ServerOptions = () => Promise<KillsOptions>
+type Options = () => Promise<{ readonly postgres?: string }>
 
-/** Runs rounds, and says on stderr how far they are. */
-async function run(kills: Kills, name: string, strikes: readonly Strike[], sessions = 1): Promise<readonly Fate[]> {
+const upTo = (n: number): readonly number[] => Array.from({ length: n }, (_, at) => at + 1)
+
+/** Does the parts of a run, and says on stderr how far it is. */
+async function each<T>(name: string, parts: readonly T[], kill: (part: T) => Promise<readonly Fate[]>): Promise<readonly Fate[]> {
   const fates: Fate[] = []
-  for (const [at, strike] of strikes.entries()) {
-    const some = await kills.round(strike, sessions)
+  for (const [at, part] of parts.entries()) {
+    const some = await kill(part)
     fates.push(...some)
-    for (const problem of problemsOf(some)) console.error(`${name}, ${JSON.stringify(strike)}: ${problem}`)
-    if ((at + 1) % 50 === 0) console.error(`${name}: ${at + 1} of ${strikes.length}`)
+    for (const problem of problemsOf(some)) console.error(`${name}, ${JSON.stringify(part)}: ${problem}`)
+    if (at % 10 === 0) console.error(`${name}: ${at + 1} of ${parts.length}`)
   }
   return fates
 }
 
-const upTo = (n: number): readonly number[] => Array.from({ length: n }, (_, at) => at + 1)
-const times = <T>(n: number, make: () => T): readonly T[] => Array.from({ length: n }, make)
-
-async function boundaries(kills: Kills, name: string): Promise<readonly Fate[]> {
-  const commits = await kills.points()
-  const strikes = times(KILLS, (): readonly Strike[] => [
-    ...upTo(commits).map((n) => ({ kind: 'commit', n }) as const),
-    ...upTo(EFFECT_POINTS).map((n) => ({ kind: 'effect', n }) as const),
-  ]).flat()
-  return run(kills, `${name}, boundaries`, strikes)
+/** Kills often at each place, as many turns at once, each of which waits at its place. */
+async function boundaries(options: Options, name: string): Promise<readonly Fate[]> {
+  const places: Place[] = upTo(EFFECT_POINTS).map((n) => ({ kind: 'effect', n }))
+  {
+    await using turns = await openTurns(await options())
+    places.push(...upTo((await turns.calm(1)).points).map((n): Place => ({ kind: 'commit', n })))
+  }
+  const groups = Array.from({ length: Math.ceil(places.length / HELD) }, (_, at) => places.slice(at * HELD, (at + 1) * HELD))
+  const fates: Fate[] = []
+  for (const round of upTo(KILLS)) {
+    // What the model was asked is kept until the end.
+    await using turns = await openTurns(await options())
+    fates.push(...(await each(`${name}, ${round} of ${KILLS}`, groups, turns.atPlaces)))
+  }
+  return fates
 }
 
-/** Strikes at random instants of a round, whose duration is that of one that is not disturbed. */
-async function instants(kills: Kills, name: string, full = false): Promise<readonly Fate[]> {
+async function instants(options: Options, name: string): Promise<readonly Fate[]> {
+  await using turns = await openTurns(await options())
+  const { ms } = await turns.calm(AT_ONCE)
+  return await each(name, upTo(INSTANTS), () => turns.atRandom(AT_ONCE, ms))
+}
+
+async function control(options: Options, name: string): Promise<readonly Fate[]> {
+  await using turns = await openTurns({ ...(await options()), noIntents: true })
+  return await each(name, [upTo(EFFECT_POINTS).map((n): Place => ({ kind: 'effect', n }))], turns.atPlaces)
+}
+
+/** Kills servers at each commit and effect in the middle of a call. */
+async function serverPlaces(options: ServerOptions, name: string): Promise<readonly Fate[]> {
+  await using kills = await openKills(await options())
+  const strikes: readonly Strike[] = [
+    ...upTo(await kills.points()).map((n) => ({ kind: 'commit', n }) as const),
+    ...upTo(EFFECT_POINTS).map((n) => ({ kind: 'effect', n }) as const),
+  ]
+  return await each(name, strikes, (strike) => kills.round(strike))
+}
+
+/** Kills servers after as long as turns take that are not disturbed. */
+async function serverInstants(options: ServerOptions, name: string, full = false): Promise<readonly Fate[]> {
+  await using kills = await openKills(await options())
   const start = performance.now()
   await kills.round({ kind: 'none' }, AT_ONCE)
   const whole = performance.now() - start
-  const strikes = times(full ? Math.ceil(INSTANTS / 5) : INSTANTS, (): Strike => {
-    const ms = Math.random() * whole
-    return full ? { kind: 'full disk', fullMs: Math.random() * ms, ms: ms / 2 } : { kind: 'instant', ms }
+  const strikes = upTo(Math.ceil(INSTANTS / 5)).map((): Strike => {
+    const fullMs = Math.random() * whole
+    return full ? { kind: 'full disk', fullMs, ms: whole - fullMs } : { kind: 'instant', ms: whole }
   })
-  return run(kills, `${name}, ${full ? 'full disk' : 'instants'}`, strikes, AT_ONCE)
+  return await each(name, strikes, (strike) => kills.round(strike, AT_ONCE))
 }
 
-const rowsOf = (name: string, fates: readonly Fate[]): readonly Row[] => {
-  const problems = problemsOf(fates)
+function rowsOf(name: string, fates: readonly Fate[], isControl: boolean): readonly Row[] {
   const bars = histogram(fates).map(
     ({ instant, turns, whole, reported, doubled }): Row => ({
       subject: `${name}: ${instant}`,
       values: { turns, 'ended as if nothing had been': whole, 'write reported as cut off': reported, 'write twice': doubled },
     }),
   )
-  const all = { turns: fates.length, 'write twice': fates.filter(({ doubled }) => doubled > 0).length }
-  return [...bars, { subject: `${name}: all`, values: all, aim: { says: 'nothing twice, nothing lost', met: problems.length === 0 } }]
+  const doubled = fates.filter((fate) => fate.doubled > 0).length
+  const aim = isControl
+    ? { says: 'writes twice', met: doubled > 0 }
+    : { says: 'nothing twice, nothing lost', met: problemsOf(fates).length === 0 }
+  return [...bars, { subject: `${name}: all`, values: { turns: fates.length, 'write twice': doubled }, aim }]
 }
 
 export async function bench(): Promise<Table> {
   const rows: Row[] = []
-  const does = (part: string): boolean => PARTS === undefined || PARTS.includes(part)
-  const on = async (name: string, options: KillsOptions, work: (kills: Kills, name: string) => Promise<readonly Fate[]>): Promise<void> => {
-    if (STORES !== undefined && !STORES.includes(name.split(' ')[0] as string)) return
-    await using kills = await openKills(options)
-    rows.push(...rowsOf(name, await work(kills, name)))
+  const on = async (name: string, part: string, work: (name: string) => Promise<readonly Fate[]>): Promise<void> => {
+    if (PARTS && !PARTS.includes(part)) return
+    if (STORES && !STORES.includes(name.split(' ')[0] as string)) return
+    const more = rowsOf(name, await work(name), part === 'control')
+    rows.push(...more)
+    for (const { subject, values } of more) console.error(subject, JSON.stringify(values))
   }
-  const each = async (name: string, options: () => Promise<KillsOptions>): Promise<void> => {
-    if (does('instants')) await on(`${name} instants`, await options(), instants)
-    if (does('boundaries')) await on(`${name} boundaries`, await options(), boundaries)
+  const both = async (store: string, options: Options): Promise<void> => {
+    await on(`${store} boundaries`, 'boundaries', (name) => boundaries(options, name))
+    await on(`${store} instants`, 'instants', (name) => instants(options, name))
+    await on(`${store} control, no intents`, 'control', (name) => control(options, name))
   }
-  await each('SQLite', async () => ({}))
-  using disk = does('disk') ? smallDisk() : undefined
-  if (disk) await on('SQLite full disk', { disk }, (kills, name) => instants(kills, name, true))
-  if (hasPostgres) {
-    const server = await startPostgres({ fsync: 'on' })
-    try {
-      await each('PostgreSQL', async () => ({ postgres: await server.database() }))
-      if (does('instants')) await on('PostgreSQL two servers', { postgres: await server.database(), servers: 2 }, instants)
-    } finally {
-      await server.stop()
-    }
+  const servers = async (store: string, options: ServerOptions): Promise<void> => {
+    await on(`${store} server, instants`, 'servers', (name) => serverInstants(options, name))
+    await on(`${store} server, boundaries`, 'server-boundaries', (name) => serverPlaces(options, name))
   }
-  if (does('control'))
-    await on('SQLite control: no intents', { noIntents: true }, (kills, name) =>
-      run(
-        kills,
-        name,
-        upTo(EFFECT_POINTS).map((n) => ({ kind: 'effect', n }) as const),
-      ),
-    )
-  const note = `Turns of four replies with two reads and three writes, of which a person is asked about one. By the last event that was stored before the kill. ${KILLS} × at each point before and after a commit or an effect; at random instants, ${AT_ONCE} turns at once. A full disk is one in memory that is filled at a random instant before the kill.`
-  return { title: 'kills: a server killed with SIGKILL', note, rows }
+  const server = hasPostgres ? await startPostgres({ fsync: 'on', max_connections: '500' }) : undefined
+  using disk = smallDisk()
+  try {
+    const database = async () => ({ postgres: (await server?.database()) as string })
+    await both('SQLite', async () => ({}))
+    if (server) await both('PostgreSQL', database)
+    if (server)
+      await on('PostgreSQL two servers', 'servers', (name) => serverInstants(async () => ({ ...(await database()), servers: 2 }), name))
+    if (disk) await on('SQLite server, full disk', 'disk', (name) => serverInstants(async () => ({ disk }), name, true))
+    await servers('SQLite', async () => ({}))
+    if (server) await servers('PostgreSQL', database)
+  } finally {
+    await server?.stop()
+  }
+  const note = `Turns of four replies with two reads and three writes, of which a person is asked about one. By the last event that was stored before the kill. Before and after each commit and effect, ${KILLS} ×: turns that stop there, up to ${HELD} for one kill. At random instants: ${AT_ONCE} turns for one kill, which began at random instants. Those of servers are driven over HTTP; at each boundary once, in the middle of a call. A full disk is one in memory that is filled at a random instant before the kill.`
+  return { title: 'kills: processes and servers killed with SIGKILL', note, rows }
 }

@@ -1,5 +1,5 @@
 /** What became of the turns that were killed, by the instant. */
-import type { Fate } from './kills.fixture.ts'
+import type { Fate } from './fate.fixture.ts'
 
 export interface Bar {
   readonly instant: string

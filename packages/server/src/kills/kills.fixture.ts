@@ -6,10 +6,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AgentEvent, openStore } from '@mulligan/agent'
-import type { CallRecord } from '@mulligan/core'
+import { openStore } from '@mulligan/agent'
+import { createJudge, type Death, deathOf, type Fate } from './fate.fixture.ts'
 import { type KilledServer, killedServer } from './killed-server.fixture.ts'
-import { CALLS, outside } from './outside.fixture.ts'
+import { AGAIN, outside, promptOf } from './outside.fixture.ts'
 
 /** How a round is struck. */
 export type Strike =
@@ -22,18 +22,6 @@ export type Strike =
   /** The disk is full after `fullMs`, and the kill comes after `ms`. */
   | { readonly kind: 'full disk'; readonly fullMs: number; readonly ms: number }
   | { readonly kind: 'none' }
-
-/** What became of a turn. */
-export interface Fate {
-  /** The last event that was stored before the kill; undefined if the turn had ended, or was not killed. */
-  readonly instant?: string | undefined
-  /** Writes that were reported as cut off. */
-  readonly reported: number
-  /** Writes that took place twice. */
-  readonly doubled: number
-  /** What must not be. */
-  readonly problems: readonly string[]
-}
 
 export interface Disk {
   readonly folder: string
@@ -51,16 +39,10 @@ export interface KillsOptions {
   readonly disk?: Disk
 }
 
-/** When a server died, and what was outside then. */
-interface Death {
-  /** Milliseconds since 1970. */
-  readonly at: number
-  readonly asked: ReadonlyMap<string, number>
-  readonly done: ReadonlyMap<string, number>
-}
-
-/** Milliseconds between two looks at a session. */
+/** Milliseconds between two looks at a session: more if many are looked at, up to a limit. */
 const LOOK_EVERY = 20
+const MAX_PAUSE = 200
+const NEVER = Number.MAX_SAFE_INTEGER
 /** Milliseconds after which a turn counts as stuck. */
 const STUCK = 300_000
 
@@ -73,7 +55,10 @@ export async function openKills({ postgres, servers: count = 1, noIntents = fals
   const store = postgres ?? join(disk?.folder ?? root, 'store.db')
   const servers = Array.from({ length: count }, () => killedServer({ store, home, noIntents }))
   for (const server of servers) await server.start()
+  const judge = createJudge(world)
   let death: Death | undefined
+  let driven = 0
+  const pause = () => sleep(Math.min(MAX_PAUSE, LOOK_EVERY * Math.max(1, driven)))
   let reviving: Promise<void> | undefined
 
   function revive(): Promise<void> {
@@ -87,7 +72,7 @@ export async function openKills({ postgres, servers: count = 1, noIntents = fals
   }
 
   function noteDeath(at = Date.now()): void {
-    death ??= { at, asked: new Map(world.asked), done: new Map(world.done) }
+    death ??= deathOf(world, at)
     disk?.free()
   }
 
@@ -100,7 +85,7 @@ export async function openKills({ postgres, servers: count = 1, noIntents = fals
   }
 
   /** Sends a request to a server that is alive, again and again with one key, until it is answered. */
-  async function send(method: string, path: string, body?: object, key?: string) {
+  async function send(method: string, path: string, { body, key }: { body?: object; key?: string } = {}) {
     for (;;) {
       const server = servers.find((one) => one.isAlive())
       try {
@@ -112,7 +97,7 @@ export async function openKills({ postgres, servers: count = 1, noIntents = fals
         if (!first.isAlive()) noteDeath()
         if (servers.every((one) => !one.isAlive())) await revive()
       }
-      await sleep(LOOK_EVERY)
+      await pause()
     }
   }
 
@@ -121,10 +106,10 @@ export async function openKills({ postgres, servers: count = 1, noIntents = fals
     const key = `${id} ${turns}`
     const until = Date.now() + STUCK
     for (;;) {
-      const { status } = await send('POST', `/api/sessions/${id}/turns`, { prompt }, key)
+      const { status } = await send('POST', `/api/sessions/${id}/turns`, { body: { prompt }, key })
       if (status === 202) break
       if (Date.now() > until) return `the turn was refused with ${status}`
-      await sleep(LOOK_EVERY)
+      await pause()
     }
     while (Date.now() < until) {
       const { body } = await send('GET', `/api/sessions/${id}`)
@@ -132,98 +117,78 @@ export async function openKills({ postgres, servers: count = 1, noIntents = fals
       if (turn && body.status === 'idle') return turn.status
       if (body.status === 'waiting')
         for (const asked of (await send('GET', `/api/approvals?session=${id}`)).body.approvals)
-          await send('POST', `/api/approvals/${asked.id}`, { answer: 'once', hash: asked.hash }, asked.id)
-      await sleep(LOOK_EVERY)
+          await send('POST', `/api/approvals/${asked.id}`, { body: { answer: 'once', hash: asked.hash }, key: asked.id })
+      await pause()
     }
     return 'stuck'
   }
 
-  /** Runs turns that are struck at once. */
-  async function round(strike: Strike, sessions = 1): Promise<readonly Fate[]> {
+  /** Drives the N-th turns of sessions. @param within milliseconds within which each begins, at random. Default: 0 */
+  async function drives(ids: readonly string[], turns: 1 | 2, within = 0): Promise<readonly string[]> {
+    driven = ids.length
+    const statuses = ids.map(async (id) => {
+      if (within > 0) await sleep(Math.random() * within)
+      return drive(id, turns === 1 ? promptOf(id) : AGAIN, turns)
+    })
+    await Promise.all(statuses)
+    driven = 0
+    return Promise.all(statuses)
+  }
+
+  async function begin(sessions: number): Promise<readonly string[]> {
     await revive()
     death = undefined
     const ids: string[] = []
-    for (let n = 0; n < sessions; n++)
-      ids.push((await send('POST', '/api/sessions', { cwd: dir, model: 'any', baseUrl: world.model.url, mode: 'auto' })).body.id)
+    for (let n = 0; n < sessions; n++) {
+      const body = { cwd: dir, model: 'any', baseUrl: world.model.url, mode: 'auto' }
+      const answer = await send('POST', '/api/sessions', { body })
+      if (answer.status !== 201) throw new Error(`no session: ${JSON.stringify(answer.body)}`)
+      ids.push(answer.body.id)
+    }
+    return ids
+  }
+
+  /** Runs turns that are struck at once. If at a random instant, each of them begins at a random instant before. */
+  async function round(strike: Strike, sessions = 1): Promise<readonly Fate[]> {
+    const ids = await begin(sessions)
     let effects = 0
     world.onEffect = () => (strike.kind === 'effect' && ++effects === strike.n ? struck() : undefined)
     if (strike.kind === 'commit') await first.arm(strike.n)
-    const driven = ids.map((id) => drive(id, `turn ${id} please`, 1))
+    const within = strike.kind === 'instant' ? strike.ms : strike.kind === 'full disk' ? strike.fullMs + strike.ms : 0
+    const statuses = drives(ids, 1, within)
     if (strike.kind === 'full disk') await sleep(strike.fullMs).then(disk?.fill)
     if (strike.kind === 'instant' || strike.kind === 'full disk') await sleep(strike.ms).then(struck)
-    const statuses = await Promise.all(driven)
+    return fatesOf(ids, await statuses, strike.kind === 'commit')
+  }
+
+  async function fatesOf(ids: readonly string[], statuses: readonly string[], isArmed = false): Promise<readonly Fate[]> {
     world.onEffect = () => undefined
     await revive()
-    if (strike.kind === 'commit') await first.arm(Number.MAX_SAFE_INTEGER)
-    const fates: Fate[] = []
-    for (const [at, id] of ids.entries()) fates.push(await fateOf(id, statuses[at] as string))
-    return fates
-  }
-
-  async function fateOf(id: string, status: string): Promise<Fate> {
+    if (isArmed) await first.arm(NEVER)
     const opened = await openStore(store)
-    const events = await opened.events({ sessionId: id })
-    const records = (await opened.history(id)).flatMap((message) => (message.role === 'results' ? message.records : []))
-    const turns = await opened.turns(id)
+    const fates: Fate[] = []
+    for (const [at, id] of ids.entries()) fates.push(await judge({ opened, id, status: statuses[at] as string, death }))
     await opened.close()
-    const before = death ? events.filter(({ at }) => at <= (death?.at ?? 0)) : events
-    const problems = [
-      ...(status === 'answered' ? [] : [`the turn is ${status}`]),
-      ...(turns.length === 1 ? [] : [`there are ${turns.length} turns`]),
-      ...problemsOf(id, records, events),
-      ...(death ? repeated(id, before) : []),
-    ]
-    const again = status === 'stuck' ? status : await drive(id, 'once again', 2)
-    if (again !== 'answered') problems.push(`the next turn is ${again}`)
-    const violations = world.model.violations.filter(({ request }) => request > seen)
+    const again = await drives(
+      ids.filter((_, at) => statuses[at] !== 'stuck'),
+      2,
+    )
+    const refused = world.model.violations.filter(({ request }) => request > seen).map(({ message }) => `the model refused: ${message}`)
     seen = world.model.requests.length
-    problems.push(...violations.map(({ message }) => `the model refused: ${message}`))
-    const doubled = records.filter((record) => record.effect !== 'read' && (world.done.get(record.id) ?? 0) > 1).length
-    const instant = before.some(({ type }) => type === 'turn.ended') ? undefined : nameOf(before.at(-1))
-    return { instant, reported: records.filter(isUnknown).length, doubled, problems }
+    const later = [...refused, ...again.filter((status) => status !== 'answered').map((status) => `the next turn is ${status}`)]
+    return fates.map((fate) => ({ ...fate, problems: [...fate.problems, ...later] }))
   }
+
   let seen = 0
-
-  function problemsOf(id: string, records: readonly CallRecord[], events: readonly AgentEvent[]): readonly string[] {
-    const ended = events.find((event) => event.type === 'turn.ended')
-    const told = ended?.type === 'turn.ended' ? ended.outcome.ledger.unknown.map(({ callId }) => callId) : []
-    const calls = records.filter((record) => record.id.startsWith(`${id}/1/`))
-    const problems = calls.length === CALLS ? [] : [`${calls.length} calls have a result`]
-    for (const record of calls) {
-      const times = world.done.get(record.id) ?? 0
-      const what = `${record.tool} ${record.target}`
-      const results = events.filter((event) => event.type === 'tool.result' && event.callId === record.id && !event.late).length
-      if (results !== 1) problems.push(`${what} has ${results} results`)
-      if (record.effect === 'read') continue
-      if (times > 1) problems.push(`${what} took place ${times} times`)
-      if (isUnknown(record) !== told.includes(record.id)) problems.push(`${what} is not told in the ledger as it is recorded`)
-      if (!isUnknown(record) && record.result.ok !== times > 0)
-        problems.push(`${what} took place ${times} times and was reported as it did not`)
-    }
-    return problems
-  }
-
-  /** Finds steps that were finished when the server died, and were done again. */
-  function repeated(id: string, before: readonly AgentEvent[]): readonly string[] {
-    const since = (now: ReadonlyMap<string, number>, then: ReadonlyMap<string, number> | undefined, key: string): number =>
-      (now.get(key) ?? 0) - (then?.get(key) ?? 0)
-    return before.flatMap((event) => {
-      if (event.type === 'message.completed' && since(world.asked, death?.asked, `${id} ${event.step}`) > 0)
-        return [`reply ${event.step} was finished and requested again`]
-      if (event.type === 'tool.result' && since(world.done, death?.done, event.callId) > 0)
-        return [`${event.tool} was finished and run again`]
-      return []
-    })
-  }
 
   return {
     round,
     /** Points around the commits of a turn that is not disturbed. */
     points: async (): Promise<number> => {
-      await round({ kind: 'none' })
-      await first.arm(Number.MAX_SAFE_INTEGER)
-      await round({ kind: 'none' })
-      return first.arm(Number.MAX_SAFE_INTEGER)
+      const ids = await begin(1)
+      await first.arm(NEVER)
+      await drives(ids, 1)
+      return first.arm(NEVER)
     },
     [Symbol.asyncDispose]: async () => {
       for (const server of servers) await server.kill()
@@ -231,11 +196,4 @@ export async function openKills({ postgres, servers: count = 1, noIntents = fals
       rmSync(root, { recursive: true, force: true })
     },
   }
-}
-
-const isUnknown = ({ result }: CallRecord): boolean => !result.ok && result.status === 'indeterminate'
-
-function nameOf(event: AgentEvent | undefined): string {
-  if (!event) return 'nothing'
-  return 'tool' in event ? `${event.type} ${event.tool}` : event.type
 }

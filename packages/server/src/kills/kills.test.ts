@@ -1,15 +1,17 @@
 /**
- * Kills servers at random points of a turn. `npm run bench kills` kills at all of them and prints what became of the turns; `KILLS=20` is
- * how often at each.
+ * Kills turns at each of their commits and effects, and servers at random ones. `KILLS=20 npm run bench kills` kills 20 times at each, and
+ * prints what became of the turns.
  */
 import { afterAll, describe, expect, it } from 'vitest'
 import { isAll, samples } from '../../../../scripts/test-scope.fixture.ts'
 import { postgres, stopPostgres } from '../../../agent/src/store/dialects.fixture.ts'
 import { hasPostgres } from '../../../agent/src/store/postgres.fixture.ts'
 import { smallDisk } from './disk.fixture.ts'
-import { histogram, problemsOf } from './histogram.fixture.ts'
-import { type Fate, openKills, type Strike } from './kills.fixture.ts'
+import type { Fate } from './fate.fixture.ts'
+import { problemsOf } from './histogram.fixture.ts'
+import { openKills, type Strike } from './kills.fixture.ts'
 import { EFFECT_POINTS } from './outside.fixture.ts'
+import { openTurns, type Place } from './turns.fixture.ts'
 
 afterAll(stopPostgres)
 
@@ -28,10 +30,8 @@ function expectSound(fates: readonly Fate[]): void {
   expect(fates.some(({ instant }) => instant !== undefined)).toBe(true)
 }
 
-const PLACES = [
-  ['SQLite', async () => ({})],
-  ...(hasPostgres && isAll ? [['PostgreSQL', async () => ({ postgres: await (await postgres()).database() })] as const] : []),
-] as const
+const database = async () => ({ postgres: await (await postgres()).database() })
+const PLACES = [['SQLite', async () => ({})], ...(hasPostgres && isAll ? [['PostgreSQL', database] as const] : [])] as const
 
 describe.each(PLACES)('a server that is killed, in %s', (_, place) => {
   it(
@@ -56,16 +56,35 @@ describe.each(PLACES)('a server that is killed, in %s', (_, place) => {
   )
 })
 
-it(
-  'control: without its intents on record, a write takes place twice',
-  async () => {
-    await using kills = await openKills({ noIntents: true })
-    const fates = await rounds(kills, [{ kind: 'effect', n: 2 }])
-    expect(histogram(fates)).toMatchObject([{ doubled: 1, reported: 0 }])
-    expect(problemsOf(fates)).toContain('append one took place 2 times')
-  },
-  LONG,
-)
+const STORES = [['SQLite', async () => ({})], ...(hasPostgres ? [['PostgreSQL', database] as const] : [])] as const
+const effects = Array.from({ length: EFFECT_POINTS }, (_, at): Place => ({ kind: 'effect', n: at + 1 }))
+
+describe.each(STORES)('turns that are killed at each of their commits and effects, in %s', (_, place) => {
+  it(
+    'end when another process goes on: no write twice, no finished step again, every write that was cut off reported',
+    async () => {
+      await using turns = await openTurns(await place())
+      const { points } = await turns.calm(1)
+      expect(points).toBeGreaterThan(30)
+      const commits = Array.from({ length: points }, (_, at): Place => ({ kind: 'commit', n: at + 1 }))
+      const fates = await turns.atPlaces([...commits, ...effects])
+      expectSound(fates)
+      expect(fates.filter(({ reported }) => reported > 0).length).toBeGreaterThan(effects.length)
+    },
+    LONG,
+  )
+
+  it(
+    'control: without its intents on record, a write takes place twice',
+    async () => {
+      await using turns = await openTurns({ ...(await place()), noIntents: true })
+      const fates = await turns.atPlaces(effects)
+      expect(fates.map(({ doubled, reported }) => [doubled, reported])).toEqual(effects.map(() => [1, 0]))
+      expect(problemsOf(fates)).toContain('append one took place 2 times')
+    },
+    LONG,
+  )
+})
 
 const disk = isAll ? smallDisk() : undefined
 afterAll(() => disk?.[Symbol.dispose]())

@@ -11,6 +11,7 @@ export type EffectPoint = 'before' | 'after'
 
 export interface Outside extends AsyncDisposable {
   readonly model: ScriptedModel
+  readonly ledgerUrl: string
   /** How often each call has reached the ledger, by its id. */
   readonly done: ReadonlyMap<string, number>
   /** How often each reply was requested: `TURN STEP`. */
@@ -18,7 +19,7 @@ export interface Outside extends AsyncDisposable {
   /** Writes the tools into a folder, and trusts them. */
   readonly equip: (folder: string, home: string) => Promise<void>
   /** Called at each point of each write. What it returns is awaited. */
-  onEffect: (point: EffectPoint) => void | Promise<void>
+  onEffect: (point: EffectPoint, callId: string) => void | Promise<void>
 }
 
 /** Reads, writes, one that a person is asked about, and an answer. The replies depend only on the conversation. */
@@ -46,6 +47,10 @@ const tool = (name, effect) => defineTool({
 export default [tool('look', 'read'), tool('append', 'write'), tool('post', 'external')]
 `
 
+export const promptOf = (sessionId: string): string => `turn ${sessionId} please`
+/** The prompt of a second turn. */
+export const AGAIN = 'once again'
+
 interface ChatBody {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[]
 }
@@ -70,17 +75,19 @@ export async function outside(): Promise<Outside> {
     })
     request.on('end', async () => {
       const { callId, effect } = JSON.parse(text) as { readonly callId: string; readonly effect: string }
-      if (effect !== 'read') await here.onEffect('before')
+      if (effect !== 'read') await here.onEffect('before', callId)
       // A process that is dead can't take back what it has sent.
       count(done, callId)
-      if (effect !== 'read') await here.onEffect('after')
+      if (effect !== 'read') await here.onEffect('after', callId)
       response.end('noted')
     })
   })
+  // A connection that is closed while idle would fail the next write.
+  ledger.keepAliveTimeout = 0
   await new Promise<void>((resolve) => ledger.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(ledger.address() as AddressInfo).port}/`
   const here: Outside = {
-    ...{ model, done, asked },
+    ...{ model, done, asked, ledgerUrl: url },
     onEffect: () => undefined,
     equip: async (folder, home) => {
       const tools = join(folder, '.mulligan', 'tools')
