@@ -30,6 +30,22 @@ export const AGENT: readonly Mutation[] = [
     test: { file: 'packages/agent/src/rewinds.test.ts', name: 'is stored with the rewind or not at all' },
   },
   {
+    id: 'task-that-waits-is-unwound',
+    rule: 'agent: a task that waits for a person parks its turn, and its call gets no result until it is answered',
+    file: 'packages/agent/src/turn/calls.ts',
+    find: `if (context.waits(call.id)) throw new Unanswered()`,
+    replace: ``,
+    test: { file: 'packages/agent/src/parked.test.ts', name: 'waits for its person with who asks' },
+  },
+  {
+    id: 'tasks-that-change-wait-for-each-other',
+    rule: 'agent: a task that changes something does not begin while the one before it waits for a person',
+    file: 'packages/agent/src/tasks/task-tool.ts',
+    find: `if (agent.changes && turn.isWaiting())`,
+    replace: `if (agent.changes && !turn)`,
+    test: { file: 'packages/agent/src/parked.test.ts', name: 'those that read ask together; one that changes something waits' },
+  },
+  {
     id: 'event-id-is-used-once',
     rule: 'store: an event does not take the place of another one with its id',
     file: 'packages/agent/src/store/sql-store.ts',

@@ -286,7 +286,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     const others = all.filter((message) => !isMine(message))
     const history = currentOf(others, rewinds)
     const past = again ? await store.events({ sessionId, turnId }) : []
-    const approvals = again ? await store.approvals({ turnId }) : []
+    const approvals = [...(again ? await store.approvals({ turnId }) : []), ...(inherited.approvals ?? [])]
     const journal = await store.journal(turnId, mine)
     const indeterminate = [...(inherited.indeterminate ?? []), ...(await indeterminateCalls(store, sessionId, others))]
     for (const event of opening) await emit(event)
@@ -296,6 +296,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       model: effectiveModel(),
       breakers,
       tainted: inherited,
+      park: inherited.park,
       turns,
       sessionId,
       turnId,

@@ -7,12 +7,16 @@ import { STORES, search, start, stores } from './agent.fixture.ts'
 import { type AgentOptions, createAgent, openStore, type Store } from './index.ts'
 import { POSTGRES, stopPostgres } from './store/dialects.fixture.ts'
 import { hasPostgres } from './store/postgres.fixture.ts'
+import { taskOf } from './tasks/task-result.ts'
+import { byTask, EXPLORE, GENERAL } from './tasks/tasks.fixture.ts'
 
 const EACH = [
   ...STORES,
   ...(hasPostgres ? [['PostgreSQL', async () => openStore(await POSTGRES.place(''))] as const] : []),
 ] as const satisfies readonly (readonly [string, () => Promise<Store>])[]
 afterAll(stopPostgres)
+
+const asksAll: AgentOptions['policy'] = ({ tool }) => ({ decision: tool === 'task' ? 'allow' : 'ask', reason: '' })
 
 describe.each(EACH)('a turn that needs approval, in %s', (_, open) => {
   beforeEach(() => {
@@ -186,6 +190,77 @@ describe.each(EACH)('a turn that needs approval, in %s', (_, open) => {
     })
     expect([outcome.status, await pending(), sent]).toEqual(['needs_approval', [], []])
     await end()
+  })
+
+  describe('because of a task', () => {
+    const tasks = [EXPLORE, GENERAL]
+    const task = (agent: string, text: string): readonly [string, object] => ['task', { agent, task: text }]
+    const WORK = byTask({
+      go: [calls(task('general', 'A: send a')), say('All is done.')],
+      'A:': [calls(['search', { query: 'x' }], ['send', { text: 'a' }]), say('a is sent.')],
+    })
+    const asks: AgentOptions['approve'] = async ({ agent, target }, _, given) => given ?? { question: { agent, target } }
+
+    it('waits for its person with who asks, and another process goes on where the task was', async () => {
+      const { outcome, sessionId, sent, store, server, pending, other, end } = await parked(WORK, { tasks, approve: asks })
+      expect(outcome).toMatchObject({ status: 'waiting', calls: [] })
+      const [row, ...more] = await pending()
+      expect(row).toMatchObject({
+        turnId: `${sessionId}/1`,
+        callId: `${sessionId}/1/1/0/1/1/1`,
+        question: { agent: 'general', target: 'a' },
+      })
+      expect([more, sent, await store.claimed(`${sessionId}/1/1/0`)]).toEqual([[], [], undefined])
+      expect(await other().resume(sessionId)).toMatchObject({ status: 'waiting' })
+      expect(await pending()).toEqual([row])
+      await store.answer(row?.id ?? '', { answer: 'once' })
+      const done = await other().resume(sessionId)
+      expect(done).toMatchObject({ status: 'answered', answer: 'All is done.', requests: 4, ledger: { changed: [{ target: 'a' }] } })
+      expect(done?.calls.map((record) => taskOf(record)?.answer)).toEqual(['a is sent.'])
+      expect([sent, server.requests.length]).toEqual([['a'], 4])
+      const results = (await store.events({ sessionId: `${sessionId}/1/1/0` })).filter(({ type }) => type === 'tool.result')
+      expect(results).toHaveLength(2)
+      await end()
+    })
+
+    it('those that read ask together; one that changes something waits for the one before it', async () => {
+      const model = byTask({
+        go: [calls(task('explore', 'A: look'), task('general', 'B: send b'), task('general', 'C: send c')), say('All is done.')],
+        'A:': [call('search', { query: 'x' }), say('x is there.')],
+        'B:': [call('send', { text: 'b' }), say('b is sent.')],
+        'C:': [call('send', { text: 'c' }), say('c is sent.')],
+      })
+      const { sessionId, sent, store, server, pending, other, end } = await parked(model, { tasks, approve: asks, policy: asksAll })
+      const answerAll = async () => {
+        const rows = await pending()
+        for (const { id } of rows) await store.answer(id, { answer: 'once' })
+        return rows.map(({ question }) => (question as { target: string }).target)
+      }
+      expect(await answerAll()).toEqual(['{"query":"x"}', 'b'])
+      expect(await other().resume(sessionId)).toMatchObject({ status: 'waiting' })
+      expect([await answerAll(), sent]).toEqual([['c'], ['b']])
+      expect(await other().resume(sessionId)).toMatchObject({ status: 'answered', answer: 'All is done.' })
+      expect([sent, server.requests.length]).toEqual([['b', 'c'], 8])
+      await end()
+    })
+
+    it('a denial reaches the task with its reason; a new message ends both', async () => {
+      const model = byTask({
+        go: [calls(task('general', 'A: send a')), calls(task('general', 'B: send b')), say('Fine.'), say('Fine.')],
+        'A:': [call('send', { text: 'a' }), say('It was denied.')],
+        'B:': [call('send', { text: 'b' })],
+      })
+      const { sessionId, sent, store, server, pending, other, end } = await parked(model, { tasks, approve: asks })
+      const [first] = await pending()
+      await store.answer(first?.id ?? '', { answer: 'no', reason: 'not today' })
+      expect(await other().resume(sessionId)).toMatchObject({ status: 'waiting' })
+      expect(JSON.stringify(server.requests.map(({ body }) => body))).toContain('not today')
+      const [second] = await pending()
+      const after = await other().run({ sessionId, prompt: 'instead' })
+      expect([after.answer, sent, await store.answer(second?.id ?? '', { answer: 'once' })]).toEqual(['Fine.', [], false])
+      expect((await store.lastTurn(`${sessionId}/1/2/0`))?.status).toBe('interrupted')
+      await end()
+    })
   })
 
   it('a deleted session takes its questions with it', async () => {

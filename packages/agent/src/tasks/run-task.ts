@@ -4,11 +4,18 @@ import type { IndeterminateCall, Tainted } from '@mulligan/core/executor'
 import { type Message, recordsOf } from '../history/message.ts'
 import type { AgentOptions, Role } from '../options.ts'
 import type { Ledger, TurnOutcome } from '../outcome.ts'
+import type { ParkedCall } from '../parked.ts'
 import { sessionTitle } from '../session-id.ts'
+import type { ApprovalRow } from '../store/store.ts'
 import type { RunTask } from './task-tool.ts'
 
-/** What a task takes over from the turn that gave it: what was read, and what may have taken effect. */
-export type Inherited = Tainted & { readonly indeterminate?: readonly IndeterminateCall[] }
+/** What a task takes over from the turn that gave it: what was read, what may have taken effect, and what was asked. */
+export type Inherited = Tainted & {
+  readonly indeterminate?: readonly IndeterminateCall[]
+  readonly approvals?: readonly ApprovalRow[]
+  /** Takes the questions for which a turn is to be parked. Default: they are stored with the turn itself */
+  readonly park?: (questions: readonly ParkedCall[]) => void
+}
 
 /** An agent, as far as a task needs it. */
 export interface Worker {
@@ -33,13 +40,10 @@ export function createTasks(given: AgentOptions, open: (options: AgentOptions, i
       {
         ...rest,
         ...{ role: within(agent.role, given.role), limits, onEvent },
-        approve: async (request, signal) => {
-          const decision = await turn.approve({ ...request, agent: agent.role.name }, signal)
-          // A task runs inside a step of its turn, which can't be unwound there.
-          return 'question' in decision ? { answer: 'nobody' } : decision
-        },
+        approve: (request, signal, stored) => turn.approve({ ...request, agent: agent.role.name }, signal, stored),
       },
-      { untrusted, secret, indeterminate: indeterminate.calls },
+      // The questions of a task are those of its turn: it is the turn that is found, answered and resumed.
+      { untrusted, secret, indeterminate: indeterminate.calls, approvals: turn.approvals, park: (asked) => turn.wait(sessionId, asked) },
     )
     const isKnown = (await store.session(sessionId)) !== undefined
     if (!isKnown) await store.createSession({ id: sessionId, cwd, title: sessionTitle(prompt) })

@@ -3,6 +3,8 @@ import type { Limits } from '@mulligan/core'
 import { NOTHING_SPENT, type Spent, spend, type TurnState } from '@mulligan/core/executor'
 import type { TurnEvent } from '../events.ts'
 import type { Approve } from '../options.ts'
+import type { ParkedCall } from '../parked.ts'
+import type { ApprovalRow } from '../store/store.ts'
 
 export interface RunningTurn {
   /** Reserves limits for a task. @returns undefined if there are not enough requests left */
@@ -12,6 +14,11 @@ export interface RunningTurn {
   readonly state: () => TurnState
   readonly signal: AbortSignal
   readonly approve: Approve
+  /** The questions for which the turn was parked, those of its tasks among them. */
+  readonly approvals: readonly ApprovalRow[]
+  /** Parks the turn, once everything that runs has ended: the task of this call waits for these questions, or for another task. */
+  readonly wait: (callId: string, questions: readonly ParkedCall[]) => void
+  readonly isWaiting: () => boolean
   readonly emit: (event: TurnEvent) => Promise<void>
 }
 

@@ -44,6 +44,10 @@ export function taskTool(agents: readonly TaskAgent[], turns: RunningTurns, run:
     const turn = turns.get(turnOf(ctx.callId))
     if (!turn) throw new ToolFailure('A task can be given only within a turn.')
     ctx.signal.throwIfAborted()
+    if (agent.changes && turn.isWaiting()) {
+      turn.wait(ctx.callId, [])
+      return WAITS
+    }
     const limits = turn.share(ctx.callId)
     if (!limits)
       throw new ToolFailure('Too little of this turn’s limits is left for a task. Do it yourself, or answer.', {
@@ -60,6 +64,7 @@ export function taskTool(agents: readonly TaskAgent[], turns: RunningTurns, run:
       void turn.emit({ type: 'task.event', callId: ctx.callId, agent: agent.role.name, event: withoutPlace(event) })
     }
     const outcome = await run({ sessionId: ctx.callId, prompt: task, agent, turn: { ...turn, signal: ctx.signal }, limits, onEvent })
+    if (outcome.status === 'waiting') return WAITS
     const done = taskResult(agent.role.name, outcome, read, prices)
     turn.use(ctx.callId, done.data.spent)
     return done
@@ -91,6 +96,9 @@ export function taskTool(agents: readonly TaskAgent[], turns: RunningTurns, run:
     execute,
   })
 }
+
+/** The result of a task that waits. Its turn is parked, and does not keep it. */
+const WAITS = 'The task waits for a person.'
 
 /** The turn of a call: `session/turn/step/ordinal`. */
 const turnOf = (callId: string): string => callId.split('/').slice(0, -2).join('/')

@@ -25,6 +25,8 @@ export interface CallContext {
   readonly signal: AbortSignal
   /** Effects that started before a restart, and all calls whose outcome was saved. */
   readonly begun: ReadonlyMap<string, BegunEffect>
+  /** Returns the questions for which the task of a call waits. */
+  readonly waits: (callId: string) => readonly ParkedCall[] | undefined
 }
 
 /** An effect whose intent is in the store. Without a record, it is unknown whether it took effect. */
@@ -69,7 +71,10 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
         const known = begunBefore(call, context)
         if (known) return known
         const decided = one.kind === 'approval' && answer ? await executor.decide(call, one.request, answer) : undefined
-        return decided?.kind === 'result' ? decided : executor.perform(call, firstAttempt)
+        const done = decided?.kind === 'result' ? decided : await executor.perform(call, firstAttempt)
+        // The task goes on when its turn is resumed.
+        if (context.waits(call.id)) throw new Unanswered()
+        return done
       }),
     )
   }
@@ -98,12 +103,18 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
   async function park(calls: readonly ParkedCall[]): Promise<never> {
     for (const done of await Promise.all(executing.map((one) => one?.catch(() => undefined))))
       if (done?.kind === 'held') await executor.park(done)
-    throw new TurnParked(calls)
+    throw new TurnParked([...calls, ...group.flatMap(({ id }) => context.waits(id) ?? [])])
+  }
+
+  /** Parks the turn if what was to run is a task that waits. */
+  function orPark(error: unknown): Promise<never> {
+    if (error instanceof Unanswered) return park([])
+    throw error
   }
 
   const records: CallRecord[] = []
   for (const [at, one] of prepared.entries()) {
-    let done = one.kind === 'result' ? one : await executing[at]
+    let done = one.kind === 'result' ? one : await executing[at]?.catch(orPark)
     if (done?.kind === 'held') {
       const held = done
       const decision = (await decisionOn('decision', held, context)) ?? ({ answer: 'nobody' } as const)

@@ -9,6 +9,7 @@ import type { ImageUse } from '../model/images.ts'
 import type { AgentModel } from '../model/model.ts'
 import type { AgentOptions, Approve } from '../options.ts'
 import type { Ledger } from '../outcome.ts'
+import type { ParkedCall } from '../parked.ts'
 import type { ApprovalRow, Store } from '../store/store.ts'
 import type { RunningTurns } from '../tasks/running-turn.ts'
 import type { BegunEffect } from './calls.ts'
@@ -60,6 +61,8 @@ export interface TurnContext
   readonly approve: Approve
   /** The questions for which the turn was parked. */
   readonly approvals: readonly ApprovalRow[]
+  /** Takes the questions for which the turn is to be parked. Default: they are stored */
+  readonly park?: ((questions: readonly ParkedCall[]) => void) | undefined
   /** Stores an event and shows it. Await it if the event must be on disk first. */
   readonly emit: (event: TurnEvent) => Promise<void>
   readonly signal: AbortSignal

@@ -13,7 +13,7 @@ import { redact } from '../model/secrets.ts'
 import type { Ledger, TurnOutcome, TurnStatus } from '../outcome.ts'
 import { type ParkedCall, TurnParked } from '../parked.ts'
 import { newApprovalId } from '../session-id.ts'
-import { SessionTakenOver } from '../store/store.ts'
+import { type ApprovalRow, SessionTakenOver } from '../store/store.ts'
 import { createShares } from '../tasks/running-turn.ts'
 import { taskOf, unknownCall } from '../tasks/task-result.ts'
 import { createAsk } from './ask.ts'
@@ -56,6 +56,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   /** Set if the store could not save the outcome of a call. */
   let unwritten: { readonly error: unknown } | undefined
   let unapproved = false
+  /** The questions of tasks, by call. */
+  const waiting = new Map<string, readonly ParkedCall[]>()
   const given = createShares(limits, () => spend(spent, { calls: executor.state().calls }))
   /** What the turn and its tasks have spent. */
   const total = (): Spent => spend(spent, given.taken())
@@ -98,6 +100,9 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     signal: clock.signal,
     approve: context.approve,
     emit: context.emit,
+    approvals: context.approvals,
+    wait: (callId, questions) => void waiting.set(callId, questions),
+    isWaiting: () => waiting.size > 0,
   })
 
   async function loop(): Promise<TurnOutcome> {
@@ -235,6 +240,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
           ?.answer,
       signal: clock.signal,
       begun: context.begun,
+      waits: (callId) => waiting.get(callId),
     })
     prefix.learn(done)
     window.push(message, { role: 'results', turnId, step: message.step, records: done })
@@ -280,17 +286,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
 
   /** Stores the questions and returns; the turn goes on when it is resumed. */
   async function park(calls: readonly ParkedCall[]): Promise<TurnOutcome> {
-    const isAsked = (call: ParkedCall): boolean =>
-      context.approvals.some(
-        (one) => one.status === 'pending' && one.callId === call.callId && one.kind === call.kind && one.hash === call.hash,
-      )
-    const now = Date.now()
-    const asked = calls
-      .filter((call) => !isAsked(call))
-      .map((call) => ({ ...call, id: newApprovalId(), sessionId: context.sessionId, turnId, createdAt: now, status: 'pending' as const }))
-    const pending = [...context.approvals.filter(({ status }) => status === 'pending'), ...asked].map(({ id }) => id)
-    if (asked.length > 0) await context.emit({ type: 'turn.waiting', approvals: pending })
-    await store.park(context.sessionId, turnId, asked)
+    if (context.park) context.park(calls)
+    else await store.park(context.sessionId, turnId, await announced(calls))
     const answer = 'I am waiting for approval.'
     return {
       sessionId: context.sessionId,
@@ -303,6 +300,19 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       requests: total().requests,
       calls: records,
     }
+  }
+
+  /** Returns the questions that are not pending already, and tells of all. */
+  async function announced(calls: readonly ParkedCall[]): Promise<readonly ApprovalRow[]> {
+    const pending = context.approvals.filter(({ status }) => status === 'pending')
+    const isAsked = (call: ParkedCall): boolean =>
+      pending.some((one) => one.callId === call.callId && one.kind === call.kind && one.hash === call.hash)
+    const now = Date.now()
+    const asked = calls
+      .filter((call) => !isAsked(call))
+      .map((call) => ({ ...call, id: newApprovalId(), sessionId: context.sessionId, turnId, createdAt: now, status: 'pending' as const }))
+    if (asked.length > 0) await context.emit({ type: 'turn.waiting', approvals: [...pending, ...asked].map(({ id }) => id) })
+    return asked
   }
 
   async function end({ own, ...ending }: Ending): Promise<TurnOutcome> {

@@ -9,6 +9,7 @@ import { call, say, scriptedModel } from '@mulligan/testing'
 import { afterAll, expect, it } from 'vitest'
 import { postgres, stopPostgres } from '../../../agent/src/store/dialects.fixture.ts'
 import { hasPostgres } from '../../../agent/src/store/postgres.fixture.ts'
+import { byTask } from '../../../agent/src/tasks/tasks.fixture.ts'
 import { isEnd, serving } from '../serving.fixture.ts'
 import { type KilledServer, killedServer } from './killed-server.fixture.ts'
 
@@ -104,6 +105,25 @@ it.skipIf(!hasPostgres)(
   },
   LONG,
 )
+
+it('a question of a task waits with the name of its agent, and its answer lets the task go on', async () => {
+  const model = byTask({
+    'the work': [call('task', { agent: 'general', task: 'A: write a.txt' }), say('All is done.')],
+    'A:': [WRITE, say('Written.')],
+  })
+  await using served = await serving(model)
+  const { api, session, dir } = served
+  const id = await session()
+  await api.post(`/api/sessions/${id}/turns`, { prompt: 'do the work' })
+  await api.follow(id, isEnd)
+  const [asked, ...more] = (await api.get(`/api/approvals?session=${id}`)).body.approvals
+  expect(asked).toMatchObject({ agent: 'general', tool: 'write_file', turnId: `${id}/1`, diff: expect.stringContaining('+hello') })
+  expect([more, existsSync(join(dir, 'a.txt'))]).toEqual([[], false])
+  await api.post(`/api/approvals/${asked.id}`, { answer: 'once', hash: asked.hash })
+  const events = await api.follow(id, ({ type }) => type === 'turn.ended')
+  expect(events.at(-1)).toMatchObject({ outcome: { status: 'answered', answer: 'All is done.' } })
+  expect([readFileSync(join(dir, 'a.txt'), 'utf8'), served.model.violations]).toEqual(['hello\n', []])
+})
 
 it('a question that has expired is refused, and asked again as things are then', async () => {
   const root = mkdtempSync(join(tmpdir(), 'mulligan-waits-'))
