@@ -21,8 +21,9 @@ const removed = (rowid: string, text: string, when = '1'): string =>
 const trigger = (name: string, event: string, ...statements: readonly string[]): string =>
   `CREATE TRIGGER ${name} AFTER ${event} BEGIN ${statements.join(' ')} END`
 
+/** Has the beginnings of words, too: the first letters of a search would otherwise be those of thousands of words, and hold up a server. */
 export const SQLITE_INDEX: readonly string[] = [
-  `CREATE VIRTUAL TABLE ${WORDS} USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 0')`,
+  `CREATE VIRTUAL TABLE ${WORDS} USING fts5 (text, content='', columnsize=0, prefix='1 2 3', tokenize='unicode61 remove_diacritics 0')`,
   `INSERT INTO ${WORDS} (rowid, text) SELECT -number, substr(title, 1, ${INDEXED}) FROM sessions`,
   `INSERT INTO ${WORDS} (rowid, text) SELECT 2 * seq, substr(prompt, 1, ${INDEXED}) FROM turns`,
   `INSERT INTO ${WORDS} (rowid, text) SELECT 2 * seq + 1, substr(answer, 1, ${INDEXED}) FROM turns WHERE answer IS NOT NULL`,
