@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { COMMANDS, KEYS, usageOf } from '../packages/cli/src/chat/commands/table.ts'
+import { KEYS } from '../packages/cli/src/chat/commands/keys.ts'
+import { COMMANDS, usageOf } from '../packages/cli/src/chat/commands/table.ts'
 import { SIZES, STORIES } from '../packages/cli/src/chat/scenes/scenes.fixture.ts'
 import { pageText, tableUnder } from './page.fixture.ts'
 
@@ -17,7 +18,7 @@ const SCENES = [
   ...['approval-edit', 'approved', 'approval-hostile', 'denied', 'approval-bash', 'approval-external', 'question-of-the-model'],
   ...['steering', 'queue', 'own-shell', 'paste', 'completion', 'custom-command', 'init', 'provider-error', 'rate-limit', 'mode-switch'],
   ...['model-switch', 'themes', 'status', 'tools', 'cost', 'unknown-command', 'branch', 'rewind', 'resume-picker'],
-  ...['ctrl-c-once', 'ctrl-c-twice', 'budget', 'limits', 'mcp', 'plain'],
+  ...['ctrl-c-once', 'ctrl-c-twice', 'todo-panel', 'todo-list', 'compaction', 'budget', 'limits', 'mcp', 'plain'],
 ]
 
 describe('docs/terminal.md', () => {

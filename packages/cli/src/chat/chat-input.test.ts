@@ -11,6 +11,14 @@ describe('what was typed', () => {
     ['//etc is a folder', { kind: 'message', text: '/etc is a folder' }],
     ['/Model  ollama/x  ', { kind: 'command', name: 'model', args: 'ollama/x' }],
     ['/', { kind: 'command', name: '', args: '' }],
+    ['?', { kind: 'command', name: 'help', args: 'keys' }],
+    ['? why', { kind: 'message', text: '? why' }],
+    ['exit', { kind: 'command', name: 'quit', args: '' }],
+    [':q', { kind: 'command', name: 'quit', args: '' }],
+    ['exit codes', { kind: 'message', text: 'exit codes' }],
+    ['# use tabs', { kind: 'message', text: 'Add this to AGENTS.md, and do nothing else: use tabs' }],
+    ['# Plan\n\nOne.', { kind: 'message', text: '# Plan\n\nOne.' }],
+    ['#12 is broken', { kind: 'message', text: '#12 is broken' }],
     ['! ls -l', { kind: 'shell', command: 'ls -l' }],
   ])('%j', (typed, said) => expect(parseInput(typed)).toEqual(said))
 })

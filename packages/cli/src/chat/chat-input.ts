@@ -17,10 +17,22 @@ export type ChatInput =
   | { readonly kind: 'shell'; readonly command: string }
   | { readonly kind: 'command'; readonly name: string; readonly args: string }
 
-/** Parses input: `/name args` is a command, `!command` runs in the shell, and `//text` sends a message that starts with a slash. */
+/** Words that quit elsewhere. */
+const QUIT = /^(?:exit|quit|:q!?|:wq)$/i
+/** A line to remember. A longer text that begins with a heading is a message. */
+const REMEMBER = /^#[ \t]+(\S[^\n]*)$/
+
+/**
+ * Parses input: `/name args` is a command, `!command` runs in the shell, `//text` sends a message that starts with a slash, and `# text` is
+ * for AGENTS.md.
+ */
 export function parseInput(typed: string): ChatInput {
   const text = typed.trim()
   if (text === '') return { kind: 'nothing' }
+  if (text === '?') return { kind: 'command', name: 'help', args: 'keys' }
+  if (QUIT.test(text)) return { kind: 'command', name: 'quit', args: '' }
+  const remember = REMEMBER.exec(text)
+  if (remember) return { kind: 'message', text: `Add this to AGENTS.md, and do nothing else: ${remember[1]}` }
   if (text.startsWith('//')) return { kind: 'message', text: text.slice(1) }
   const command = /^\/(\S*)\s*([\s\S]*)$/.exec(text)
   if (command) return { kind: 'command', name: (command[1] as string).toLowerCase(), args: (command[2] as string).trim() }

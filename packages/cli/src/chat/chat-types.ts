@@ -79,6 +79,8 @@ export interface Chat extends Pick<ReturnType<typeof createChatStore<ChatState>>
   /** Handles submitted input, either immediately or after the running work. */
   readonly submit: (typed: string) => void
   readonly answer: (line: string) => void
+  /** Takes back a first Ctrl-C that would have left with the second, because something is typed. */
+  readonly stay: () => void
   /** Handles Ctrl-C: stops the running work. Leaves the chat on the second press, or on two presses while nothing is running. */
   readonly interrupt: () => void
   /**

@@ -306,6 +306,12 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     changed()
   }
 
+  function stay(): void {
+    if (!isLeavingNext) return
+    isLeavingNext = false
+    changed()
+  }
+
   function takeBackOrStop(): boolean {
     const taken = waiting.takeBack()
     if (taken !== undefined) control.draft(taken)
@@ -334,6 +340,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     state,
     subscribe,
     submit,
+    stay,
     interrupt,
     escape: takeBackOrStop,
     expand,

@@ -21,6 +21,8 @@ export interface QuestionProps {
   /** When the last key was pressed, in milliseconds since 1970. */
   readonly lastKey: RefObject<number>
   readonly onKey: () => void
+  /** Called on Ctrl-Z. */
+  readonly onSuspend?: () => void
 }
 
 const NO_HISTORY: PromptHistory = { entries: () => [], add: () => undefined }
@@ -31,7 +33,7 @@ export const SEEN = 1000
 
 const STEPS: Readonly<Record<string, number>> = { left: -1, up: -1, right: 1, down: 1 }
 
-export function QuestionView({ question, chat, colors, isActive, isTyping, lastKey, onKey }: QuestionProps): ReactNode {
+export function QuestionView({ question, chat, colors, isActive, isTyping, lastKey, onKey, onSuspend }: QuestionProps): ReactNode {
   const { line } = question
   const { columns } = useWindowSize()
   const keys = keysIn(line)
@@ -82,6 +84,7 @@ export function QuestionView({ question, chat, colors, isActive, isTyping, lastK
           onSubmit={(text) => chat.answer(choiceNamed(text, line) ?? text)}
           onInterrupt={chat.interrupt}
           onExpand={chat.expand}
+          onSuspend={onSuspend}
           onExit={chat.interrupt}
         />
       )}

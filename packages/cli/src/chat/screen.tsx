@@ -41,27 +41,34 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
     onReady: () => process.stdin.emit('readable'),
   })
   const closing = new AbortController()
-  const edit: ScreenProps['edit'] = async (text, suspend) => {
-    let edited: string | undefined
+  /** Gives the terminal to another program. */
+  const away = async (suspend: Suspend, run: () => Promise<void>): Promise<void> => {
     const work = suspend(async () => {
-      // The renderer no longer listens, but the stream would go on reading keys that are meant for the editor.
+      // The renderer no longer listens, but the stream would go on reading keys that are meant for the other program.
       await new Promise(setImmediate)
       process.stdin.pause()
       notifier.stop()
       await output.flush()
-      edited = await editInOwnEditor(text, process.env, closing.signal).catch(chat.complain)
+      await run()
       notifier.start()
     })
     editing = work.catch(chat.complain)
     await editing
     editing = undefined
+  }
+  const edit: ScreenProps['edit'] = async (text, suspend) => {
+    let edited: string | undefined
+    await away(suspend, async () => {
+      edited = await editInOwnEditor(text, process.env, closing.signal).catch(chat.complain)
+    })
     return edited
   }
+  const stop: ScreenProps['stop'] = (suspend) => away(suspend, stopJob)
   const image = (): Promise<string | undefined> =>
     pasteImage(closing.signal)
       .catch(chat.complain)
       .then((text) => text ?? undefined)
-  const app = render(createElement(App, { ...shown, full, edit, image }), {
+  const app = render(createElement(App, { ...shown, full, edit, stop, image }), {
     stdout,
     stdin: watched(notifier.input, background.input),
     exitOnCtrlC: false,
@@ -90,6 +97,19 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
     await app.waitUntilExit().catch(() => undefined)
     attended.stop()
   }
+}
+
+/** Milliseconds in which the signal that stops the process arrives. */
+const STOPPING = 100
+
+/**
+ * Stops the process and those that started it, such as npx, until the shell's `fg`. Without a shell that could continue them, the system
+ * ignores the signal.
+ */
+async function stopJob(): Promise<void> {
+  if (process.platform === 'win32') return
+  process.kill(0, 'SIGTSTP')
+  await new Promise((resolve) => setTimeout(resolve, STOPPING))
 }
 
 /** Returns a stdout that still writes to the screen while `process.stdout` is captured. */
@@ -137,10 +157,12 @@ type Suspend = ReturnType<typeof useApp>['suspendTerminal']
 interface ScreenProps extends Omit<AppProps, 'pasteImage'> {
   readonly full: FullScreen
   readonly edit: (text: string, suspend: Suspend) => Promise<string | undefined>
+  /** Stops the process, as a shell's job. */
+  readonly stop: (suspend: Suspend) => Promise<void>
   readonly image: () => Promise<string | undefined>
 }
 
-export function App({ chat, colors, history, complete, pasted, full, edit, image }: ScreenProps): ReactNode {
+export function App({ chat, colors, history, complete, pasted, full, edit, stop, image }: ScreenProps): ReactNode {
   const current = useSyncExternalStore(chat.subscribe, chat.state)
   const { panel } = current
   // What a panel covers is drawn when it is closed.
@@ -156,6 +178,11 @@ export function App({ chat, colors, history, complete, pasted, full, edit, image
   const { suspendTerminal } = useApp()
   const onKey = (): void => {
     lastKey.current = Date.now()
+  }
+  const onSuspend = (): void => void stop(suspendTerminal)
+  const onDraft = (text: string): void => {
+    setDraft(text)
+    chat.stay()
   }
   // Text being typed is not an answer: it must be sent or cleared first.
   const isAnswering = question !== undefined && draft === ''
@@ -178,7 +205,7 @@ export function App({ chat, colors, history, complete, pasted, full, edit, image
         {!question && <Queued state={state} {...look} />}
         {question && (
           <>
-            <QuestionView {...{ question, chat, colors, lastKey, onKey }} isActive={!panel} isTyping={draft !== ''} />
+            <QuestionView {...{ question, chat, colors, lastKey, onKey, onSuspend }} isActive={!panel} isTyping={draft !== ''} />
             <Queued state={state} {...look} />
           </>
         )}
@@ -187,7 +214,7 @@ export function App({ chat, colors, history, complete, pasted, full, edit, image
             key="message"
             isActive={!isAnswering && !panel}
             placeholder={items.length > 1 ? '' : 'What should be done?'}
-            onChange={setDraft}
+            onChange={onDraft}
             draft={state.draft}
             onEmptyKey={({ name }) => name === 'escape' && chat.escape()}
             onTwoEscapes="/rewind "
@@ -199,6 +226,7 @@ export function App({ chat, colors, history, complete, pasted, full, edit, image
             onInterrupt={chat.interrupt}
             onCycle={chat.cycleMode}
             onExpand={chat.expand}
+            onSuspend={onSuspend}
             onEdit={(text) => edit(text, suspendTerminal)}
             onImage={image}
             onClear={() => write(CLEAR)}

@@ -69,6 +69,7 @@ const YES_SAYS = 'Started with --yes: what the mode would ask about is allowed, 
 
 export const mode: SlashCommand = {
   name: 'mode',
+  aliases: ['permissions', 'approvals'],
   usage: '[MODE]',
   description: 'show or change how much runs without asking',
   run: async (asked, { change, choice, say, sayRows, yes }) => {

@@ -43,6 +43,7 @@ function numberIn(text: string): number {
 
 export const rewind: SlashCommand = {
   name: 'rewind',
+  aliases: ['checkpoint'],
   usage: '[N] [both|conversation|files]',
   description: 'take back message N and everything after it: the conversation, the files, or both',
   run: async (args, chat) => {
@@ -103,6 +104,7 @@ function reportLines({ turns, undone, left, effects }: RewindReport, scope: Rewi
 
 export const branch: SlashCommand = {
   name: 'branch',
+  aliases: ['fork'],
   usage: '[N]',
   description: 'start a new session with the conversation before message N, or all of it; this one stays',
   run: async (number, chat) => {

@@ -1,5 +1,6 @@
 /** The slash commands, in the order of the help. To add one, add a line here. */
 
+import { resolve } from 'node:path'
 import type { Agent, RunOptions, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import { nearest } from '@mulligan/core/executor'
@@ -16,38 +17,13 @@ import type { MakePanel } from '../panel/panels.ts'
 import { todoLines } from '../todo.ts'
 import type { Row, View } from '../view.ts'
 import { agent, diff, keep, mode, model, redo, undo } from './choices.ts'
+import { hintFor } from './elsewhere.ts'
+import { KEYS } from './keys.ts'
 import { branch, rewind } from './rewind.ts'
 import { theme } from './theme.ts'
 
 export const usageOf = ({ name, usage }: { readonly name: string; readonly usage?: string | undefined }): string =>
   usage ? `/${name} ${usage}` : `/${name}`
-
-/** Keys and input other than commands, for the help and the documentation page on the chat. */
-export const KEYS: readonly Row[] = [
-  ['Enter', 'sends; during a turn the message joins it before the next request, and a command waits for its end'],
-  ['Alt-Enter', 'a new line; so do Ctrl-J, and \\ before Enter'],
-  ['Up, Down', 'earlier messages'],
-  ['Ctrl-R', 'searches earlier messages'],
-  ['Ctrl-G', 'edits the input in your own editor (VISUAL or EDITOR); so does Ctrl-X Ctrl-E'],
-  ['Ctrl-V', 'attaches the image in the clipboard; the terminal pastes text as usual'],
-  ['Tab', 'completes a command or a path'],
-  ['Shift-Tab', 'the next mode, from the next turn on'],
-  [
-    'Esc',
-    'closes the list of completions; during a turn, takes back the last waiting message or stops the turn; twice, clears the input or, if it is empty, begins /rewind',
-  ],
-  [
-    'y s a n, 1 2 3',
-    'answer a question at once, if nothing was typed for half a second; N begins a reason. Or choose with the arrows and Enter',
-  ],
-  ['Ctrl-O', 'shows a call in full, also earlier ones: input, repairs, output; Esc closes it'],
-  ['Ctrl-C', 'stops the current turn; when idle, clears the input, then quits'],
-  ['Ctrl-D', 'quits if the input is empty'],
-  ['!COMMAND', 'runs a command in your own shell, outside the sandbox; its output goes to the model with your next message'],
-  ['@PATH', 'mentions a file, which the model reads if needed, or an image, which is sent'],
-  ['@SERVER:URI', 'mentions a resource of an MCP server'],
-  ['//TEXT', 'sends a message that starts with a slash'],
-]
 
 /** Whether a built-in command has exactly this name or alias. */
 export const isBuiltIn = (name: string): boolean => COMMANDS.some((one) => one.name === name || one.aliases?.includes(name) === true)
@@ -62,6 +38,8 @@ export function findCommand(name: string): SlashCommand {
   if (begun.length === 1) return begun[0] as SlashCommand
   const near =
     begun.length > 1 ? begun.map((one) => `/${one?.name}`).join(' or ') : nearest(name, names, 1).map((one) => `/${of(one)?.name}`)[0]
+  const hint = hintFor(name)
+  if (hint !== undefined) throw new UsageError(`there is no command /${name} here`, hint)
   throw new UsageError(
     `unknown command /${oneLine(name, 40)}${near ? `; did you mean ${near}?` : ''}`,
     `/help lists the commands. To send it as a message: //${oneLine(name, 40)}`,
@@ -155,9 +133,11 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'help',
     aliases: ['?'],
-    description: 'show the commands and keys',
+    usage: '[keys]',
+    description: 'show the commands and keys, or the keys only, as ? alone does',
     anytime: true,
-    run: async (_, { sayRows, tell, cwd, mcp }) => {
+    run: async (only, { sayRows, tell, cwd, mcp }) => {
+      if (only === 'keys') return sayRows(KEYS)
       const { commands, problems } = await promptCommands(cwd, process.env)
       const own = commands.filter(({ name }) => !isBuiltIn(name)).map((one): Row => [usageOf(one), `${one.description} (${one.from})`])
       const prompts = mcp.prompts().map((one): Row => [oneLine(usageOf({ ...one, name: one.command }), 100), oneLine(one.description, 200)])
@@ -276,6 +256,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   keep,
   {
     name: 'compact',
+    aliases: ['summarize'],
     description: 'summarize the conversation to free context; happens automatically when the context is nearly full',
     run: async (_, { agent, session }) => {
       const id = session()
@@ -303,6 +284,18 @@ export const COMMANDS: readonly SlashCommand[] = [
       if (id === '' && chat.plain) return listSessions(chat)
       const chosen = id === '' ? await (await import('./pick-session.ts')).pickSession(chat) : id
       if (chosen !== undefined) await chat.goOnWith(chosen)
+    },
+  },
+  {
+    name: 'export',
+    usage: '[FILE]',
+    description: 'write the conversation to a Markdown file, without keys from the environment',
+    run: async (args, { session, cwd, output }) => {
+      const [file = '', force] = args.split(/\s+(--force)$/)
+      const id = session()
+      if (id === undefined) throw new UsageError('there is no conversation yet', 'The first message starts one.')
+      const { exportSession } = await import('../../commands/sessions/sessions.ts')
+      await exportSession(id, { cwd, output: resolve(cwd, file || `${id}.md`), force: file === '' || force !== undefined }, output)
     },
   },
   {

@@ -11,17 +11,22 @@ const SAYS: Readonly<Record<ThemeName, string>> = {
   none: 'no colours',
 }
 
+/** What was chosen since the start: the settings of the chat are those of its start. */
+let chosen: ThemeName | undefined
+
 export const theme: SlashCommand = {
   name: 'theme',
+  aliases: ['themes'],
   usage: '[NAME]',
   description: 'show or change the colours of the chat',
   anytime: true,
   run: async (asked, { choice, sayRows, tell, cwd }) => {
-    let now = choice().settings.theme.value
+    let now = chosen ?? choice().settings.theme.value
     if (asked !== '') {
       const found = THEMES.find((name) => name === asked)
       if (!found) throw new UsageError(`there is no theme ${oneLine(asked, 40)}`, `The themes are ${THEMES.join(', ')}.`)
       now = found
+      chosen = found
       setTheme(themeFor(now, process.env))
       const { setValue } = await import('../../commands/config/edit.ts')
       tell(`Written to ${await setValue(['theme'], now, { cwd })}.`)

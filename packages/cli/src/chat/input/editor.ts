@@ -70,6 +70,7 @@ function pressInText(state: EditorState, key: EditorKey, context: EditorContext)
     case 'clear':
     case 'expand':
     case 'image':
+    case 'suspend':
       return { state, effect: { type: key.name } }
     case 'delete-or-exit':
       return isEmpty ? { state, effect: { type: 'exit' } } : { state: without(state, 0, 1) }
@@ -81,7 +82,7 @@ function pressInText(state: EditorState, key: EditorKey, context: EditorContext)
 /** Keys that only move or edit. */
 const EDITS: Readonly<
   Record<
-    Exclude<KeyName, 'enter' | 'tab' | 'escape' | 'interrupt' | 'clear' | 'expand' | 'image' | 'editor' | 'delete-or-exit'>,
+    Exclude<KeyName, 'enter' | 'tab' | 'escape' | 'interrupt' | 'clear' | 'expand' | 'image' | 'suspend' | 'editor' | 'delete-or-exit'>,
     (state: EditorState, context: EditorContext) => EditorState
   >
 > = {

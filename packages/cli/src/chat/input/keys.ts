@@ -43,6 +43,7 @@ export const KEY_TABLE = [
   { name: 'image', keys: ['Ctrl-V'], does: 'attach the image in the clipboard' },
   { name: 'expand', keys: ['Ctrl-O'], does: 'show a call in full' },
   { name: 'clear', keys: ['Ctrl-L'], does: 'clear the screen' },
+  { name: 'suspend', keys: ['Ctrl-Z'], does: 'suspend the chat' },
 ] as const satisfies readonly KeyRow[]
 
 export type KeyName = (typeof KEY_TABLE)[number]['name']

@@ -37,6 +37,8 @@ export interface PromptProps {
   readonly onExit: () => void
   /** Called on Ctrl-O. */
   readonly onExpand?: () => void
+  /** Called on Ctrl-Z. */
+  readonly onSuspend?: (() => void) | undefined
   /** Called on Ctrl-V. Resolves with what is inserted; undefined inserts nothing. */
   readonly onImage?: () => Promise<string | undefined>
   /** Called on Ctrl-L. */
@@ -187,6 +189,7 @@ function useEditor(props: PromptProps, columns: number): EditorState {
     else if (effect.type === 'interrupt') props.onInterrupt()
     else if (effect.type === 'exit') props.onExit()
     else if (effect.type === 'expand') props.onExpand?.()
+    else if (effect.type === 'suspend') props.onSuspend?.()
     else if (effect.type === 'image') void props.onImage?.().then((text) => text !== undefined && take([{ name: 'paste', text }]))
     else if (effect.type === 'editor') void props.onEdit?.(effect.text).then(rewrite)
     else if (effect.type === 'escape') {

@@ -29,7 +29,7 @@ export type Effect =
   | { readonly type: 'complete'; readonly takes: Takes }
   /** Edits the text in the user's own editor. */
   | { readonly type: 'editor'; readonly text: string }
-  | { readonly type: 'interrupt' | 'exit' | 'clear' | 'escape' | 'expand' | 'image' }
+  | { readonly type: 'interrupt' | 'exit' | 'clear' | 'escape' | 'expand' | 'image' | 'suspend' }
 
 export interface EditorState extends Draft {
   readonly undo: readonly Draft[]

@@ -1,5 +1,5 @@
 /** What the scripted model of the scenes answers: by the beginning of the user's last message, one turn for each request since. */
-import { call, type RecordedRequest, type ScriptedTurn, say, think } from '@mulligan/testing'
+import { call, calls, type RecordedRequest, type ScriptedTurn, say, think } from '@mulligan/testing'
 
 /** Text that would act on a terminal: moves, titles, the clipboard, a link that lies, and the same in one byte. */
 export const HOSTILE =
@@ -57,6 +57,14 @@ const WIDE = `漢字とかなは二列を占める。長い行は端末の幅で
 const BASH_LONG = 'for i in $(seq 1 60); do echo "line $i of the output"; done'
 const EDIT = { path: 'src/app.ts', edits: [{ old_text: 'const limit = 10', new_text: 'const limit = 20\nconst more = true' }] }
 
+const TODOS = {
+  items: [
+    { text: 'Read the plan', status: 'completed' },
+    { text: 'Change the limit', status: 'in_progress' },
+    { text: 'Run the tests', status: 'pending' },
+  ],
+}
+
 const REPLIES: Readonly<Record<string, readonly ScriptedTurn[]>> = {
   hello: [say('Here I am.')],
   'think about': [think('Hmm. '.repeat(200), say('I have thought.'))],
@@ -84,6 +92,8 @@ const REPLIES: Readonly<Record<string, readonly ScriptedTurn[]>> = {
   'go on and on': Array.from({ length: 9 }, (_, at) => call('read_file', { path: 'long.txt', offset: at + 1, limit: 1 })),
   'Fix issue 12': [say('Issue 12 is fixed.')],
   'Write the file AGENTS.md': [say('AGENTS.md would be written.')],
+  'list what to do': [call('todo', TODOS), say(['I begin, and ', 'then I go on', ' with no end'], { fault: { hang: 4 } })],
+  'read all of it': [calls(...[1, 2, 3, 4].map((at) => ['read_file', { path: `big/${at}.txt` }] as const))],
   'give tasks': [
     call('task', { agent: 'explore', task: 'FIND the budget' }),
     call('task', { agent: 'explore', task: 'COUNT the lines' }),

@@ -311,6 +311,45 @@ const WORK: Story = {
   ],
 }
 
+const CONTEXT: Story = {
+  name: 'context',
+  files: Object.fromEntries([1, 2, 3, 4].map((at) => [`big/${at}.txt`, 'some words\n'.repeat(1500)])),
+  scenes: [
+    {
+      name: 'todo-panel',
+      act: async (screen) => {
+        await send(screen, 'list what to do')
+        await screen.until((shown) => begun(shown) && shown.includes('Run the tests'))
+      },
+      once: ['> list what', 'I begin', '[>] Change the limit\n  [ ] Run the tests'],
+      after: stopped,
+    },
+    {
+      name: 'todo-list',
+      is: 'start',
+      act: async (screen) => {
+        await screen.keys('C-l')
+        await said('/todo', /> \/todo[\s\S]*Run the tests[\s\S]*mode/)(screen)
+      },
+      once: ['> /todo', 'todo: 1 of 3 done'],
+      after: said('/clear', 'A new session'),
+    },
+    {
+      name: 'compaction',
+      act: async (screen) => {
+        await turn('read all of it', 'So be it.')(screen)
+        await turn('hello', 'Here I am.')(screen)
+        // The reads end in any order.
+        await screen.keys('C-l')
+        await screen.until((shown) => !shown.includes('Here I am.'))
+        await screen.forget()
+        await said('/compact', /Context compacted[\s\S]*mode/)(screen)
+      },
+      once: ['> /compact', 'Context compacted'],
+    },
+  ],
+}
+
 const LIMITS: readonly Story[] = [
   { name: 'budget', args: ['--max-requests', '3'], scenes: [{ name: 'budget', act: turn('go on and on'), once: [/^> go on/gm] }] },
   {
@@ -346,7 +385,7 @@ const LIMITS: readonly Story[] = [
   },
 ]
 
-export const STORIES: readonly Story[] = [LOOKS, CARDS, APPROVALS, WORK, ...LIMITS]
+export const STORIES: readonly Story[] = [LOOKS, CARDS, APPROVALS, WORK, CONTEXT, ...LIMITS]
 
 export const SIZES = [
   [80, 24],

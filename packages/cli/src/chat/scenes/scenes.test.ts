@@ -18,6 +18,7 @@ const stable = (screen: string): string =>
   `${screen
     .replace(/\d{8}-\d{4}-[a-z0-9]{6}/g, 'SESSION')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'YYYY-MM-DD HH:MM')
+    .replace(/about [\d,]+ to [\d,]+ of/g, 'about N to N of')
     .replace(/[\d,]+ tokens/g, 'N tokens')
     .replace(/[\d,]+ of N tokens/g, 'N of N tokens')
     .replace(/(scripted\s+\d+\s+\d+\s+)[\d,]+(\s+)[\d,]+/g, '$1N$2N')
