@@ -38,6 +38,8 @@ async function start(store: Store, sessionId: string): Promise<void> {
 const texts = async (store: Pick<Store, 'history'>, sessionId: string): Promise<readonly string[]> =>
   (await store.history(sessionId)).map((message) => (message.role === 'user' ? message.text : JSON.stringify(message)))
 
+const USED = { contextUsed: 10, contextTokens: 100 }
+
 describe.each(DIALECTS)('the history of a session in $name', ({ place }) => {
   it('contains what another process has added and changed since it was read, and nothing of a session that was deleted', async () => {
     const at = await place(folder)
@@ -54,6 +56,31 @@ describe.each(DIALECTS)('the history of a session in $name', ({ place }) => {
     await start(theirs, 's')
     expect(await texts(mine, 's')).toEqual(['Hello.'])
     await Promise.all([mine.close(), theirs.close()])
+  })
+})
+
+describe.each(DIALECTS)('the events after one, in $name', ({ place }) => {
+  it('are those that all events end with, also where what they refer to was stored before', async () => {
+    const at = await place(folder)
+    const store = await openStore(at)
+    await start(store, 's')
+    for (let step = 1; step <= 8; step++) {
+      const message = said('s', step, `reply ${step}`)
+      const of = { sessionId: 's', turnId: 's/1', at: step }
+      await store.saveMessage('s', message)
+      await store.append([{ id: step * 3 - 2, ...of, type: 'message.completed', messageId: message.id, step, message }], step % 3 === 0)
+      await store.append([{ id: step * 3 - 1, ...of, type: 'usage', step, usage: message.usage, ...USED }], false)
+      await store.append([{ id: step * 3, ...of, type: 'warning', message: 'x' }], step % 2 === 0)
+    }
+    const all = await store.events({ sessionId: 's' })
+    expect(all).toHaveLength(24)
+    expect(all[0]).toMatchObject({ message: said('s', 1, 'reply 1') })
+    const other = await openStore(at)
+    for (let after = 0; after <= 25; after++)
+      for (const one of [store, other]) expect(await one.events({ sessionId: 's', after })).toEqual(all.slice(after))
+    expect(await store.events({ sessionId: 's', turnId: 's/2', after: 3 })).toEqual([])
+    expect(await store.events({ sessionId: 'nothing', after: 3 })).toEqual([])
+    await Promise.all([store.close(), other.close()])
   })
 })
 
@@ -88,6 +115,18 @@ describe('reading a history again', () => {
     expect(rows() - before).toBe(1)
     expect(second).toHaveLength(first.length + 1)
     expect(second[3]).toBe(first[3])
+    await store.close()
+  })
+
+  it('reads the rows of new events only', async () => {
+    const { store, rows } = await opened()
+    const event = (id: number) => ({ id, sessionId: 's', turnId: 's/1', at: id, type: 'warning', message: 'x' }) as const
+    for (let id = 1; id <= 20; id++) await store.append([event(id)], true)
+    await store.history('s')
+    const before = rows()
+    expect(await store.events({ sessionId: 's', after: 18 })).toEqual([event(19), event(20)])
+    // The two, and the one that says that the history has nothing new.
+    expect(rows() - before).toBe(3)
     await store.close()
   })
 

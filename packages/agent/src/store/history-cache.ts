@@ -1,10 +1,10 @@
 /**
- * Keeps the parsed history of the sessions that were read last. Rows are only ever added to a session's log, so each read parses only
+ * Keeps the messages and calls of the sessions that were read last. Rows are only ever added to a session's log, so each read parses only
  * what is new: a turn costs the same in a short and in a long session.
  */
 import type { Message } from '../history/message.ts'
 import type { Driver } from './driver.ts'
-import { createEntries, joinHistory, type LogRow } from './log.ts'
+import { createEntries, type Entries, joinHistory, type LogRow } from './log.ts'
 import { keyOf, ROW_NUMBER, ROWS } from './schema.ts'
 
 /** Characters of log rows whose content is kept. The session read last is kept even if it alone is longer. */
@@ -42,13 +42,14 @@ export function createHistoryCache({ all }: Pick<Driver, 'all'>, maxCharacters =
     }
   }
 
-  async function history(sessionId: string): Promise<readonly Message[]> {
+  /** Returns all messages and calls of a session. */
+  async function read(sessionId: string): Promise<Kept> {
     const after = cache.get(sessionId)?.last ?? 0
     const rows = await all<NewRow | { readonly row: null }>(NEW_ROWS, after, sessionId)
     if (rows.length === 0) cache.delete(sessionId)
     // Another read may have added rows, or the session may have been forgotten, in the meantime.
     const kept = cache.get(sessionId) ?? { entries: createEntries(sessionId, ['message', 'call']), last: 0, characters: 0 }
-    if (kept.last < after) return history(sessionId)
+    if (kept.last < after) return read(sessionId)
     const added = rows.filter((one): one is NewRow => one.row !== null && one.row > kept.last)
     if (added.length > 0) {
       kept.entries.add(added)
@@ -56,10 +57,17 @@ export function createHistoryCache({ all }: Pick<Driver, 'all'>, maxCharacters =
       for (const { body } of added) kept.characters += body.length
       delete kept.history
     }
-    kept.history ??= joinHistory([...kept.entries.messages.values()], kept.entries.calls)
     if (rows.length > 0) keep(sessionId, kept)
-    return kept.history
+    return kept
   }
 
-  return { history, forget: (sessionId: string): void => void cache.delete(sessionId) }
+  return {
+    history: async (sessionId: string): Promise<readonly Message[]> => {
+      const kept = await read(sessionId)
+      kept.history ??= joinHistory([...kept.entries.messages.values()], kept.entries.calls)
+      return kept.history
+    },
+    entries: async (sessionId: string): Promise<Pick<Entries, 'messages' | 'calls'>> => (await read(sessionId)).entries,
+    forget: (sessionId: string): void => void cache.delete(sessionId),
+  }
 }

@@ -61,6 +61,13 @@ export function sqlStore(driver: Driver): Store {
     return entriesOf(sessionId, rows, kinds)
   }
 
+  /** Reads the rows with events after this one. They refer to messages and calls of earlier rows, too. */
+  async function entriesAfter(sessionId: string, after: number): Promise<Entries> {
+    const rows = await read<LogRow>(ROWS_AFTER, sessionId, after)
+    const { messages, calls } = await histories.entries(sessionId)
+    return { ...entriesOf(sessionId, rows, ['event']), messages, calls }
+  }
+
   /** Reads the events that change what is sent of a session, from the rows marked for them. */
   async function marked(sessionId: string): Promise<Entries['events']> {
     const rows = await read<LogRow>(`${ROWS_OF} WHERE sessions.id = ? AND compacted = 1 ORDER BY seq`, sessionId)
@@ -240,8 +247,11 @@ export function sqlStore(driver: Driver): Store {
       addEvents(events)
       if (durable) await queue.flush(new Set(events.map(({ sessionId }) => sessionId)), true)
     },
-    events: async ({ sessionId, turnId, after = 0, since }) =>
-      wholeEvents(await logOf(sessionId, ['message', 'call', 'event'], turnId, since)).filter(({ id = 0 }) => id > after),
+    events: async ({ sessionId, turnId, after = 0, since }) => {
+      const isPart = after > 0 && since === undefined
+      const entries = isPart ? await entriesAfter(sessionId, after) : await logOf(sessionId, ['message', 'call', 'event'], turnId, since)
+      return wholeEvents(entries).filter((event) => (event.id ?? 0) > after && (turnId === undefined || event.turnId === turnId))
+    },
     compaction: async (sessionId) => currentCompaction(await marked(sessionId)),
     rewinds: async (sessionId) => (await marked(sessionId)).filter(isRewind),
     branch: async (sessionId, { id, turns }) => {
@@ -286,6 +296,8 @@ const insertSession = ({ now }: Driver, { id, cwd, title, at, settings }: NewSes
 
 const ENDED_BEFORE = 'SELECT id FROM turns WHERE session_id = ? AND ended_at < ?'
 const ROWS_OF = `SELECT turn_id, body FROM sessions JOIN log ON ${OF_SESSION}`
+const ROWS_AFTER = `${ROWS_OF} WHERE sessions.id = ?
+  AND log.seq > coalesce((SELECT seq FROM log WHERE ${OF_SESSION} AND event_id <= ? ORDER BY seq DESC LIMIT 1), 0) ORDER BY seq`
 const SESSION = `id, cwd, title, created_at AS "createdAt", updated_at AS "updatedAt", settings, (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns`
 const SESSIONS = `SELECT ${SESSION} FROM sessions`
 
