@@ -28,32 +28,57 @@ const perInsert =
   (insert: (body: string) => void): Go =>
   async () => [(await timed(() => Array.from({ length: STEPS }, () => insert('x'.repeat(ROW))))) / STEPS]
 
+/** Adds the CPU time of each round, per step in milliseconds, to a list for each rival. */
+function withCpu(rivals: Readonly<Record<string, Go>>, cpu: Record<string, number[]>): Record<string, Go> {
+  const counted = ([name, go]: readonly [string, Go]): readonly [string, Go] => [
+    name,
+    async () => {
+      const before = process.cpuUsage()
+      const samples = await go()
+      const { user, system } = process.cpuUsage(before)
+      cpu[name] = [...(cpu[name] ?? []), (user + system) / 1000 / STEPS]
+      return samples
+    },
+  ]
+  return Object.fromEntries(Object.entries(rivals).map(counted))
+}
+
+const WARM_UP = 60
+const ROUNDS = 200
+
 export async function bench(): Promise<Table> {
   using database = temporaryDatabase()
+  const cpu: Record<string, number[]> = {}
+  const measured = (rivals: Readonly<Record<string, Go>>) => inTurns<string>(withCpu(rivals, cpu), { warmUp: WARM_UP, rounds: ROUNDS })
+  // Rivals that are compared take turns. No process has two kinds of store, so the others come later.
   const samples = await withFileStore((store) =>
-    withPostgresStore((postgres) =>
-      inTurns<string>(
-        {
-          'AI SDK `generateText`': perStep((model) => runGenerateText(model, STEPS)),
-          'Mulligan, in memory': perStep((model) => runOurs(model, STEPS, memoryStore())),
-          'AI SDK `streamText`': perStep((model) => runStreamText(model, STEPS)),
-          'Mulligan, SQLite file': perStep((model) => runOurs(model, STEPS, store)),
-          'bare INSERT, as a step that only reads: no fsync': perInsert(database.insert('NORMAL')),
-          'bare INSERT, as the intent of an effect: fsync': perInsert(database.insert('FULL')),
-          'AI SDK `generateText`, with text': perStep((model) => runGenerateText(model, STEPS), SAID),
-          [`AI SDK \`generateText\`, with text${ADOPTED}`]: perStep((model) => runGenerateText(model, STEPS, true), SAID),
-          'AI SDK `streamText`, with text': perStep((model) => runStreamText(model, STEPS), SAID),
-          [`AI SDK \`streamText\`, with text${ADOPTED}`]: perStep((model) => runStreamText(model, STEPS, true), SAID),
-          ...(postgres && { 'Mulligan, PostgreSQL': perStep((model) => runOurs(model, STEPS, postgres)) }),
-        },
-        { warmUp: 60, rounds: 200 },
-      ),
+    measured({
+      'AI SDK `generateText`': perStep((model) => runGenerateText(model, STEPS)),
+      'Mulligan, in memory': perStep((model) => runOurs(model, STEPS, memoryStore())),
+      'Mulligan, SQLite file': perStep((model) => runOurs(model, STEPS, store)),
+      'bare INSERT, as a step that only reads: no fsync': perInsert(database.insert('NORMAL')),
+      'bare INSERT, as the intent of an effect: fsync': perInsert(database.insert('FULL')),
+    }),
+  )
+  Object.assign(
+    samples,
+    await measured({
+      'AI SDK `streamText`': perStep((model) => runStreamText(model, STEPS)),
+      'AI SDK `generateText`, with text': perStep((model) => runGenerateText(model, STEPS), SAID),
+      [`AI SDK \`generateText\`, with text${ADOPTED}`]: perStep((model) => runGenerateText(model, STEPS, true), SAID),
+      'AI SDK `streamText`, with text': perStep((model) => runStreamText(model, STEPS), SAID),
+      [`AI SDK \`streamText\`, with text${ADOPTED}`]: perStep((model) => runStreamText(model, STEPS, true), SAID),
+    }),
+    await withPostgresStore(
+      async (store) => store && (await measured({ 'Mulligan, PostgreSQL': perStep((model) => runOurs(model, STEPS, store)) })),
     ),
   )
   const yardstick = median(samples['AI SDK `generateText`'] ?? [])
+  const cpuOf = (subject: string): number => median((cpu[subject] ?? []).slice(WARM_UP))
   const rows = Object.entries(samples).map(([subject, ms]): Row => {
     const ratio = median(ms) / yardstick
-    const values = { ...inMicroseconds(ms), 'ratio to generateText': ratio }
+    const ofCpu = { 'CPU µs': cpuOf(subject) * 1000, 'ratio of CPU': cpuOf(subject) / cpuOf('AI SDK `generateText`') }
+    const values = { ...inMicroseconds(ms), 'ratio to generateText': ratio, ...ofCpu }
     if (subject.endsWith(ADOPTED)) {
       const plain = median(ms) / median(samples[subject.slice(0, -ADOPTED.length)] ?? [])
       const aim = { says: `ratio to plain ≤ ${ADOPTED_AIM}`, met: plain <= ADOPTED_AIM }
@@ -62,6 +87,6 @@ export async function bench(): Promise<Table> {
     const aim = AIMS[subject]
     return aim === undefined ? { subject, values } : { subject, values, aim: { says: `ratio ≤ ${aim.toFixed(1)}`, met: ratio <= aim } }
   })
-  const note = `Turns of ${STEPS} steps with one call each and an answer at the end; the duration of a turn divided by its steps. The model and the tool take no time, and the AI SDK stores nothing. In the file, every step is one transaction of one row, which reaches the disk with the next fsync, because its call only reads. PostgreSQL, if installed, is a temporary server on this machine with synchronous commits.`
+  const note = `Turns of ${STEPS} steps with one call each and an answer at the end; the duration of a turn divided by its steps. The model and the tool take no time, and the AI SDK stores nothing. Other load on the machine disturbs the CPU time less than the duration. In the file, every step is one transaction of one row, which reaches the disk with the next fsync, because its call only reads. PostgreSQL, if installed, is a temporary server on this machine with synchronous commits.`
   return { title: 'step: one model request and its call', note, rows }
 }
