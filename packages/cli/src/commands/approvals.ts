@@ -42,7 +42,9 @@ export async function listApprovals({ all = false, json }: Flags & { readonly al
     output,
     json,
     { approvals: rows.map(forPrograms) },
-    rows.length === 0 ? ['No call is waiting for approval.'] : table([['ID', 'WHEN', ...(all ? ['ANSWER'] : []), 'CALL', 'SESSION'], ...lines]),
+    rows.length === 0
+      ? ['No call is waiting for approval.']
+      : table([['ID', 'WHEN', ...(all ? ['ANSWER'] : []), 'CALL', 'SESSION'], ...lines]),
   )
   return EXIT.ok
 }

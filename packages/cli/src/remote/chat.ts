@@ -18,7 +18,9 @@ export async function chatOnServer(url: string, flags: RemoteFlags, output: Outp
   const cwd = resolve(flags.cwd ?? '.')
   const remote = await connect(url, process.env)
   let session = await chosenSession(remote, flags, cwd)
-  output.err(dim(`A chat on ${url}, in ${session?.cwd ?? cwd}. Ctrl-C stops a turn, /exit or Ctrl-D leaves; a running turn continues there.\n`))
+  output.err(
+    dim(`A chat on ${url}, in ${session?.cwd ?? cwd}. Ctrl-C stops a turn, /exit or Ctrl-D leaves; a running turn continues there.\n`),
+  )
 
   /** @returns whether the chat goes on */
   async function turn(begin: () => Promise<Begun | undefined>): Promise<boolean> {

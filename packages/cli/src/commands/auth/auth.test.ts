@@ -96,11 +96,7 @@ it.skipIf(!hasDovecot && !process.env['CI'])('sets up mail once both servers acc
 
 it.each<[string, readonly string[], RegExp]>([
   ['no address', [], /mail\.address is not set[\s\S]*--address/],
-  [
-    'no password',
-    ['--address', 'a@example.com', '--imap', 'imaps://x', '--smtp', 'smtps://x'],
-    /nobody is there[\s\S]*--password-file/,
-  ],
+  ['no password', ['--address', 'a@example.com', '--imap', 'imaps://x', '--smtp', 'smtps://x'], /nobody is there[\s\S]*--password-file/],
 ])('mail with %s says what is missing', async (_, args, says) => {
   using here = place()
   const { code, stderr } = await here.run(['auth', 'mail', ...args])

@@ -115,7 +115,10 @@ describe('a call with effects that was cut off', () => {
     expect(sentBy(here)).toEqual([text, 'another'])
 
     expect((await here.run(['mcp', 'resolve'])).stdout).toMatch(/ID.*\n1 .*send/)
-    expect(await here.run(['mcp', 'resolve', '7'])).toMatchObject({ code: 2, stderr: expect.stringContaining('mcp resolve lists such calls') })
+    expect(await here.run(['mcp', 'resolve', '7'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('mcp resolve lists such calls'),
+    })
     expect(await here.run(['mcp', 'resolve', '1'])).toMatchObject({ code: 0, stdout: expect.stringContaining('may be called') })
     expect((await here.run(['mcp', 'resolve', '--json'])).stdout).toContain('"calls":[]')
     const third = await start(here, ['--timeout', '1'])
