@@ -5,7 +5,7 @@
 import { canonical, equal } from '../canonical.ts'
 import { nearest } from '../did-you-mean.ts'
 import type { Issue } from './issue.ts'
-import { isExplosive } from './pattern.ts'
+import { isExplosive, LONG } from './pattern.ts'
 import { type JsonSchema, typesOf } from './types.ts'
 
 type Path = readonly (string | number)[]
@@ -93,7 +93,7 @@ export function validate(given: JsonSchema, input: unknown, root: JsonSchema = g
       let isKnown = Object.hasOwn(properties, key)
       if (isKnown) node(properties[key], value[key], [...path, key], depth)
       for (const pattern in patterns) {
-        if (!regex(pattern)?.test(key)) continue
+        if (!regex(pattern, key)?.test(key)) continue
         isKnown = true
         node(patterns[pattern], value[key], [...path, key], depth)
       }
@@ -238,7 +238,7 @@ function strings(schema: JsonSchema, value: string, fail: Fail): void {
     limit(schema, 'minLength', size, fail, minLength === 1 ? 'not empty' : 'at least # characters')
     limit(schema, 'maxLength', size, fail, `at most # characters, not ${size}`)
   }
-  if (typeof pattern === 'string' && regex(pattern)?.test(value) === false) fail('pattern', `text that matches /${pattern}/`)
+  if (typeof pattern === 'string' && regex(pattern, value)?.test(value) === false) fail('pattern', `text that matches /${pattern}/`)
 }
 
 function numbers(schema: JsonSchema, value: number, fail: Fail): void {
@@ -284,11 +284,13 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const compiled = new Map<string, RegExp | undefined>()
-function regex(pattern: string): RegExp | undefined {
+/** Compiles a pattern, unless it may hang on the text: the pattern comes with the tool, and the text from the model. */
+function regex(pattern: string, text: string): RegExp | undefined {
   if (compiled.size > 1000) compiled.clear()
-  // Skip patterns that may hang: the pattern comes with the tool, and the text from the model.
-  if (!compiled.has(pattern)) compiled.set(pattern, isExplosive(pattern) ? undefined : (compile(pattern, 'u') ?? compile(pattern)))
-  return compiled.get(pattern)
+  const length = Math.min(text.length, LONG + 1)
+  const key = `${length > LONG} ${pattern}`
+  if (!compiled.has(key)) compiled.set(key, isExplosive(pattern, length) ? undefined : (compile(pattern, 'u') ?? compile(pattern)))
+  return compiled.get(key)
 }
 
 function compile(pattern: string, flags?: string): RegExp | undefined {

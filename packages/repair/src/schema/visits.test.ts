@@ -82,3 +82,29 @@ describe('a value whose levels multiply', () => {
     expect(validate({ not: both('allOf', {}), ...{ $defs: both('allOf', {})['$defs'] } }, deep(60))).toMatchObject([{ keyword: 'visits' }])
   })
 })
+
+describe('a pattern', () => {
+  const check = (pattern: string, text: string) => validate({ type: 'string', pattern }, text).map(({ keyword }) => keyword)
+
+  it.each<[string, string]>([
+    ['^(a|a)*$', `${'a'.repeat(500)}b`],
+    ['^(a|ab|b)*$', `${'a'.repeat(500)}c`],
+    ['^(ab|abab)*$', `${'ab'.repeat(500)}c`],
+    ['^(\\w|\\d)+$', `${'1'.repeat(500)}-`],
+    ['(a?){30}a{30}$', 'a'.repeat(29)],
+    [`^${'a?'.repeat(40)}${'a'.repeat(40)}$`, 'a'.repeat(39)],
+    ['((a{0,9}){0,9}){0,9}b', 'a'.repeat(2000)],
+    ['a*a*a*a*a*a*b', 'a'.repeat(2000)],
+  ])('%s is not checked where it would never end', (pattern, text) => expect(check(pattern, text)).toEqual([]))
+
+  it.each<[string, string]>([
+    ['^[a-z]+(-[a-z]+)*$', 'foo-bar-baz'],
+    ['^(foo|far|[0-9])+$', 'foofar1'],
+    ['^P(\\d+Y)?(\\d+M)?(\\d+D)?(T(\\d+H)?(\\d+M)?(\\d+S)?)?$', 'P1Y2M'],
+    ['^(\\d{1,3}\\.){3}\\d{1,3}$', '127.0.0.1'],
+    ['^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[\\da-z-]+(\\.[\\da-z-]+)*)?(\\+[\\da-z-]+(\\.[\\da-z-]+)*)?$', '1.2.3-rc.1+x'],
+    ['^[\\w.+-]+@[\\w-]+(\\.[\\w-]+)+$', 'ana@example.com'],
+    ['^(/[\\w.-]+)+/?$', '/a/b.txt'],
+    ['^#?([a-f0-9]{6}|[a-f0-9]{3})$', '#a1b2c3'],
+  ])('%s is checked', (pattern, text) => expect([check(pattern, text), check(pattern, '!')]).toEqual([[], ['pattern']]))
+})
