@@ -9,13 +9,14 @@ import { middlewareOf, type Pipeline } from './middleware.ts'
 import type { ConcludingEvent, MulliganOptions, QuotedEvent } from './options.ts'
 import { instructed, isProjected, projected } from './prompt.ts'
 import { type RepairedCall, streamRepairFor } from './repair-tool-calls.ts'
-import type { Traits } from './stream-repair.ts'
+import type { readTools, Traits } from './stream-repair.ts'
 import type { Turn } from './turn.ts'
 
 export interface StepOptions extends Pick<GateOptions, 'accept' | 'admit' | 'isForeign'> {
   readonly turn: Turn
   readonly tools: readonly Tool[]
   readonly options: MulliganOptions
+  readonly readTools: typeof readTools
   /** Why this is the last request of the turn. */
   readonly last: ConcludingEvent['by'] | undefined
 }
@@ -85,7 +86,7 @@ function gateOf(params: LanguageModelV4CallOptions, step: StepOptions, second: b
   }
   // The last reply is searched for calls too, because their markup is not an answer.
   const request = last ? { ...params, toolChoice: { type: 'auto' as const } } : params
-  const repair = streamRepairFor(request, repairOptions, traitsOf)
+  const repair = streamRepairFor(request, repairOptions, traitsOf, step.readTools)
   return createGate({
     params,
     repair,

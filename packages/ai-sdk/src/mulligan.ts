@@ -7,6 +7,7 @@ import { stepModel } from './model.ts'
 import type { MulliganOptions } from './options.ts'
 import { createRefinement } from './refine.ts'
 import type { Mulligan, Settings, StopWhen } from './settings.ts'
+import { createReadTools } from './stream-repair.ts'
 import { checkedTools, convertedTools, declaredTools, isForeign, mapExecute, observed, withEngine } from './tools.ts'
 import { createTurn, type Turn } from './turn.ts'
 
@@ -26,6 +27,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
   mustBeKnownMajor()
   const declared = declaredTools(tools, options)
   const converted = convertedTools(tools)
+  const readTools = createReadTools()
   let checking: Promise<readonly Tool[]> | undefined
   let ready: readonly Tool[] | undefined
   const checked = (): Promise<readonly Tool[]> => {
@@ -84,6 +86,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
         turn: state,
         tools: ready ?? (await checked()),
         options,
+        readTools,
         last,
         isForeign: (name) => Object.hasOwn(tools, name) && isForeign(tools[name]),
         accept: (call) => !hasRepair && !observes && state.accept(call),

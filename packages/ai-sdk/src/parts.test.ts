@@ -77,9 +77,8 @@ describe('a stream', () => {
     const parts = [...text('t', 'Let ', 'me look. ', markup.slice(0, 20), markup.slice(20), ' Wait.'), finish()]
     expect(brief(await through(parts, { effects: 'read' }))).toEqual([
       'text-start',
-      'text-delta Let',
-      'text-delta  me look.',
-      'text-delta  ',
+      'text-delta Let ',
+      'text-delta me look. ',
       'text-delta  Wait.',
       'text-end',
       'tool-input-start',

@@ -2,7 +2,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
 import { type Effect, type Family, type FinishedReply, families, type Repair } from '@mulligan/repair'
 import { middlewareOf } from './middleware.ts'
-import { createStreamRepair, type StreamRepair, type Traits } from './stream-repair.ts'
+import { createStreamRepair, readTools, type StreamRepair, type Traits } from './stream-repair.ts'
 
 /** The repaired call. */
 export interface RepairedCall {
@@ -49,10 +49,11 @@ export function streamRepairFor(
   { tools = [], toolChoice }: LanguageModelV4CallOptions,
   options: Omit<RepairToolCallsOptions, 'effects'>,
   traitsOf: (name: string) => Traits,
+  read = readTools,
 ): StreamRepair | undefined {
   if (toolChoice?.type === 'none' || !tools.some((tool) => tool.type === 'function')) return undefined
   try {
-    return createStreamRepair(tools, traitsOf, { ...options, families: options.families ?? families })
+    return createStreamRepair(read(tools, traitsOf), { ...options, families: options.families ?? families })
   } catch {
     // Two tools have the same name: left to the provider.
     return undefined

@@ -24,18 +24,37 @@ const CUT_SHORT: readonly FinishReason[] = ['length', 'content-filter', 'error',
 /** Appended to arguments that must not run: the SDK refuses invalid JSON, and tells the model. The wire stage appends the same. */
 const CUT_OFF = ' [cut off]'
 
-/** @throws TypeError if two tools have the same name */
-export function createStreamRepair(
-  tools: NonNullable<LanguageModelV4CallOptions['tools']>,
-  traitsOf: (name: string) => Traits,
-  { onRepair, onQuoted, asks = true, ...options }: Options,
-) {
+type SentTools = NonNullable<LanguageModelV4CallOptions['tools']>
+
+/** The tools of a request, indexed. @throws TypeError if two tools have the same name */
+export function readTools(tools: SentTools, traitsOf: (name: string) => Traits) {
   const specs = tools.flatMap((tool): ToolSpec[] =>
     tool.type === 'function' ? [{ parameters: { ...tool.inputSchema }, ...traitsOf(tool.name), name: tool.name }] : [],
   )
   /** Names of the provider's own tools, whose calls are not changed. */
   const foreign = new Set(tools.flatMap(({ type, name }) => (type === 'provider' ? [name] : [])))
-  const names = indexNames(specs)
+  return { specs, foreign, names: indexNames(specs) }
+}
+
+/** Returns `readTools`, which reads the tools of consecutive requests once if they are the same. */
+export function createReadTools(): typeof readTools {
+  let sent: SentTools = []
+  let last: ReturnType<typeof readTools> | undefined
+  const schemaOf = (tool: SentTools[number] | undefined): unknown => tool?.type === 'function' && tool.inputSchema
+  const isKnown = (tool: SentTools[number], at: number): boolean => tool.name === sent[at]?.name && schemaOf(tool) === schemaOf(sent[at])
+  return (tools, traitsOf) => {
+    if (!last || tools.length !== sent.length || !tools.every(isKnown)) {
+      last = readTools(tools, traitsOf)
+      sent = tools
+    }
+    return last
+  }
+}
+
+export function createStreamRepair(
+  { specs, foreign, names }: ReturnType<typeof readTools>,
+  { onRepair, onQuoted, asks = true, ...options }: Options,
+) {
   /** Whether it matters to somebody what may have been meant as a call. */
   const isHeard = asks || onQuoted !== undefined
   const reading = { ...options, announcements: isHeard ? announcements : { ...announcements, announcementIn: () => undefined } }
