@@ -1,24 +1,13 @@
 /** What the HTTP API returns. Events are those of the agent, as in `--json-stream`. */
 import type { AgentEvent } from '@mulligan/agent'
+import type { CallOutput } from '@mulligan/server/client'
 
 export type { Approval, Session } from '@mulligan/server'
 export type { AgentEvent }
 
 export type Answer = 'once' | 'session' | 'always' | 'no'
 
-export interface FileChange {
-  readonly path: string
-  readonly change: string
-  readonly diff?: string
-}
-
-export interface Changes {
-  readonly files: readonly FileChange[]
-  readonly undone: boolean
-}
-
-export interface Model {
-  readonly id: string
-  /** The server that has it. */
-  readonly server: string
-}
+export type SessionDetails = CallOutput<'GET /api/sessions/:id'>
+export type Changes = CallOutput<'GET /api/sessions/:id/turns/:turnId/changes'>
+export type FileChange = Changes['files'][number]
+export type Model = CallOutput<'GET /api/models'>['models'][number]

@@ -1,6 +1,6 @@
 /** Asks about one call in place: the exact effect first, then the answers, each with what it allows. */
 import { useId, useState } from 'react'
-import { ApiError, api } from '../api/client.ts'
+import { api, ServerError } from '../api/client.ts'
 import type { Answer, Approval } from '../api/types.ts'
 import { Diff } from '../ui/diff.tsx'
 import { useNotices } from '../ui/notices.tsx'
@@ -26,7 +26,7 @@ export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps) {
     const done = await attempt(() =>
       api.answer(approval.id, { answer: given, hash, ...more }).catch((error: unknown) => {
         // Somebody else was first: the event with their answer is on its way.
-        if (error instanceof ApiError && error.status === 409) onAnswered()
+        if (error instanceof ServerError && error.status === 409) onAnswered()
         throw error
       }),
     )

@@ -2,7 +2,7 @@
 import { type FormEvent, useState } from 'react'
 import { api } from '../api/client.ts'
 import type { Connection } from '../api/stream.ts'
-import type { Session } from '../api/types.ts'
+import type { SessionDetails } from '../api/types.ts'
 import type { Conversation } from '../conversation/conversation.ts'
 import { useNotices } from '../ui/notices.tsx'
 import { go, START, sessionHref, timelineHref } from '../ui/route.ts'
@@ -11,7 +11,7 @@ import { tokens } from '../ui/time.ts'
 
 interface SessionHeadProps {
   readonly id: string
-  readonly session: Session | undefined
+  readonly session: SessionDetails | undefined
   readonly conversation: Conversation
   readonly connection: Connection
   readonly timeline: string | undefined

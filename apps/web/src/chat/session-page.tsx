@@ -1,7 +1,7 @@
 /** A session: its heading, the chat or a timeline, and the composer. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { api } from '../api/client.ts'
-import type { Session } from '../api/types.ts'
+import type { SessionDetails } from '../api/types.ts'
 import { isOpen, pendingApproval, type Turn } from '../conversation/conversation.ts'
 import { TimelineView } from '../timeline/timeline-view.tsx'
 import { useNotices } from '../ui/notices.tsx'
@@ -20,7 +20,7 @@ interface SessionPageProps {
 
 export function SessionPage({ id, turn: turnId, onChanged }: SessionPageProps) {
   const { conversation, connection, synced, approvals, reloadApprovals } = useSession(id)
-  const [session, setSession] = useState<Session>()
+  const [session, setSession] = useState<SessionDetails>()
   const { turns } = conversation
   const last = turns.at(-1)
   const running = last !== undefined && isOpen(last)

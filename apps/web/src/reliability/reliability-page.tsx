@@ -3,7 +3,7 @@
 import { bucketLabel, CAUGHT_LABELS, duration, percent, segmentsOf } from '@mulligan/server/present'
 import type { Group, Reliability } from '@mulligan/server/reliability'
 import { useEffect, useState } from 'react'
-import { ApiError, api } from '../api/client.ts'
+import { api, ServerError } from '../api/client.ts'
 import { oneLine } from '../ui/safe-text.ts'
 import { Columns, Counts, OutcomeLegend, Shares } from './bars.tsx'
 import { LatencyChart } from './latency-chart.tsx'
@@ -32,7 +32,7 @@ export default function ReliabilityPage() {
         setError(undefined)
       },
       (failure: unknown) => {
-        if (current) setError(failure instanceof ApiError ? failure.message : 'The figures cannot be shown.')
+        if (current) setError(failure instanceof ServerError ? failure.message : 'The figures cannot be shown.')
       },
     )
     return () => {

@@ -1,6 +1,6 @@
 /** The sessions of the store, latest first, with search over titles and messages, which puts the best first. */
 import { type RefObject, useCallback, useEffect, useState } from 'react'
-import { ApiError, api } from '../api/client.ts'
+import { api, ServerError } from '../api/client.ts'
 import type { Session } from '../api/types.ts'
 import { sessionHref } from '../ui/route.ts'
 import { oneLine } from '../ui/safe-text.ts'
@@ -31,7 +31,7 @@ export function SessionList({ current, version, search }: SessionListProps) {
       setMore(next !== undefined)
       setError(undefined)
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure.message : 'The sessions cannot be shown.')
+      setError(failure instanceof ServerError ? failure.message : 'The sessions cannot be shown.')
     }
   }, [query, limit])
 

@@ -1,6 +1,6 @@
 /** Messages about what the person did, and a live region that says to screen readers what happens. */
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react'
-import { ApiError } from '../api/client.ts'
+import { ServerError } from '../api/client.ts'
 
 interface Notice {
   readonly id: number
@@ -43,7 +43,7 @@ export function NoticeArea({ children }: { readonly children: ReactNode }) {
         try {
           return await action()
         } catch (error) {
-          const hint = error instanceof ApiError ? error.hint : undefined
+          const hint = error instanceof ServerError ? error.hint : undefined
           show({ text: (error as Error).message, hint, isError: true })
           return undefined
         }
