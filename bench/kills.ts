@@ -1,7 +1,7 @@
 /**
- * Kills processes with SIGKILL at every commit and effect of a turn, and at random instants, and shows what became of the turns. `KILLS` is
- * how often at each commit and effect (default 1), with 25 times as many turns that are killed at random instants, and 5 times as many of
- * servers.
+ * Kills processes with SIGKILL at every commit and effect of a turn, and at random moments, and shows what became of the turns. `KILLS` is
+ * how often at each commit and effect (default 1), with 50 times as many turns that are killed at random moments, of which some have ended
+ * by then, and 10 times as many of servers.
  */
 
 import { hasPostgres, startPostgres } from '../packages/agent/src/store/postgres.fixture.ts'
@@ -16,7 +16,7 @@ import type { Row, Table } from './table.ts'
 const KILLS = Number(process.env['KILLS'] ?? 1)
 /** Turns that one kill at a random instant strikes. */
 const AT_ONCE = 10
-const INSTANTS = Math.ceil((25 * KILLS) / AT_ONCE)
+const INSTANTS = Math.ceil((50 * KILLS) / AT_ONCE)
 /** Turns that wait for one kill, each at its own place. */
 const HELD = 60
 /** Parts to run: `boundaries`, `instants`, `control`, `servers`, `server-boundaries`, `disk`. */

@@ -220,7 +220,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
       return workspace.tools
     },
     plain: options.plain === true,
-    ...{ cwd, data, store, colors, ignored, servers, mcp, yes, turn, steering, leave, tell, agent: agentNow },
+    ...{ cwd, data, store, colors, ignored, servers, mcp, ready: workspace.ready, yes, turn, steering, leave, tell, agent: agentNow },
     session: () => session,
     choice: () => choice,
     view: () => view,

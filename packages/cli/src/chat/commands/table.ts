@@ -5,7 +5,15 @@ import type { Agent, RunOptions, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import { nearest } from '@mulligan/core/executor'
 import { type DataPaths, oneLine, sanitize, UsageError } from '@mulligan/host/light'
-import { type Choice, type ChoiceChanges, projectSkills, promptCommands, roleOf, type WorkspaceTools } from '@mulligan/host/parts'
+import {
+  type Choice,
+  type ChoiceChanges,
+  projectSkills,
+  promptCommands,
+  roleOf,
+  type Workspace,
+  type WorkspaceTools,
+} from '@mulligan/host/parts'
 import { statusText } from '../../commands/mcp/status-text.ts'
 import { fromHome } from '../../paths.ts'
 import type { Colors } from '../../ui/colors.ts'
@@ -66,6 +74,8 @@ export interface ChatControl {
   readonly ignored: WorkspaceTools['ignored']
   readonly servers: WorkspaceTools['servers']
   readonly mcp: WorkspaceTools['mcp']
+  /** Waits until new MCP servers have listed their tools, for a limited time. */
+  readonly ready: Workspace['ready']
   readonly session: () => string | undefined
   /** Whether the chat was started with `--yes`. */
   readonly yes: boolean
@@ -195,7 +205,9 @@ export const COMMANDS: readonly SlashCommand[] = [
     name: 'mcp',
     description: 'show the MCP servers, their tools and prompts',
     anytime: true,
-    run: (_, { servers, mcp, tools, say, colors }) => {
+    run: async (_, control) => {
+      await control.ready(control.signal())
+      const { servers, mcp, tools, say, colors } = control
       const found = servers()
       if (found.length === 0) return say('There are no MCP servers.', colors.dim('mulligan mcp add NAME -- COMMAND… adds one.'))
       for (const server of found) {
