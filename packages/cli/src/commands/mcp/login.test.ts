@@ -43,7 +43,7 @@ describe('mcp login', () => {
   it('keeps the tokens in a file of the user, and no output has one', async () => {
     using here = configured()
     const before = await here.run(['mcp', 'test', 'notes'])
-    expect(before).toMatchObject({ code: 1, stdout: expect.stringContaining('`mulligan mcp login notes` logs in') })
+    expect(before).toMatchObject({ code: 1, stdout: expect.stringContaining('it needs a login: `mulligan mcp login notes`') })
     const { code, stdout, stderr } = await logIn(here)
     expect([code, stdout]).toEqual([0, `Logged in to notes by ${server.issuer} (notes).\n`])
     const file = join(here.data, 'mcp-credentials.json')

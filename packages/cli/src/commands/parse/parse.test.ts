@@ -111,7 +111,7 @@ describe('mulligan parse', () => {
     expect(announced).toMatch(
       /^\| \d+ \| 3 \| none \| `Ich werde jetzt suchen\.` \| not run \| announced, and no call was made; the model is asked \|$/,
     )
-    expect(await explain()).toContain('in a turn the model is asked once')
+    expect(await explain()).toContain('in a turn, the model is asked once')
     expect(JSON.parse(await explain('--json')).seen).toMatchObject([
       { at: 13, line: 1, form: 'glm', outcome: 'not run', why: 'in inline code' },
       { line: 3, form: '', outcome: 'not run' },
