@@ -137,13 +137,16 @@ export const LETTERS = {
 const MAX_REASON = 500
 
 /**
- * Parses an answer. `n too risky` is a denial with a reason, and a number alone the choice in that place. Returns `undefined` for an answer
- * that is invalid or not offered.
+ * Parses an answer. `n too risky` is a denial with a reason. So is `Ntoo risky`, because `N` is the key that begins one. A number alone is
+ * the choice in that place. Returns `undefined` for an answer that is invalid or not offered.
  */
 export function answerOf(line: string, offered: readonly Answer['answer'][]): Answer | undefined {
   const byNumber = /^[1-9]$/.test(line.trim()) ? offered[Number(line) - 1] : undefined
   if (byNumber !== undefined) return { answer: byNumber }
-  const [word = '', ...rest] = line.trim().split(/\s+/)
+  const [word = '', ...rest] = line
+    .trim()
+    .replace(/^N(?![oO]?\b)/, 'n ')
+    .split(/\s+/)
   const reason = rest.join(' ').slice(0, MAX_REASON)
   if (/^(?:n|no)[,:.]?$/i.test(word)) return { answer: 'no', ...(reason !== '' && { reason }) }
   const answer = reason === '' && Object.hasOwn(LETTERS, word.toLowerCase()) && LETTERS[word.toLowerCase() as keyof typeof LETTERS]

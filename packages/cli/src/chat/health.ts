@@ -48,7 +48,7 @@ export function countCall(health: Health, event: AgentEvent): Health {
     case 'tool.call':
       return { ...health, calls: health.calls + 1 }
     case 'tool.repaired':
-      return { ...health, repaired: counted(health.repaired, event.repair.kind) }
+      return event.repair.kind === 'ignored' ? health : { ...health, repaired: counted(health.repaired, event.repair.kind) }
     case 'tool.result': {
       const { result } = event
       if (result.ok) return health

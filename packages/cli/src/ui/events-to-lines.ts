@@ -118,7 +118,8 @@ export function resultParts(seen: SeenCall | undefined, event: ResultEvent, { co
       ...(event.attempts > 0 && event.durationMs >= slow ? [duration(event.durationMs)] : []),
       ...(event.changed ? [keptText(event.changed)] : []),
     ],
-    repairs: (seen?.repairs ?? []).map((repair) => `repaired ${repairText(repair)}`),
+    // What other agents' tools take and ours do not need is no mistake.
+    repairs: (seen?.repairs ?? []).filter(({ kind }) => kind !== 'ignored').map((repair) => `repaired ${repairText(repair)}`),
   }
 }
 

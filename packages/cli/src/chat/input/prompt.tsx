@@ -171,7 +171,10 @@ function useEditor(props: PromptProps, columns: number): EditorState {
   function take(keys: readonly EditorKey[]): void {
     const before = state.current
     for (const key of keys) {
-      const { state: next, effect } = press(state.current, key, { history: history.entries(), columns })
+      // Leaving the list that two escapes opened leaves its command, too.
+      const leaves = key.name === 'escape' && state.current.menu && textOf(state.current.cells) === props.onTwoEscapes
+      const { state: pressed, effect } = press(state.current, key, { history: history.entries(), columns })
+      const next = leaves ? rewritten(pressed, '') : pressed
       const isMoved = next.cells !== state.current.cells || next.cursor !== state.current.cursor
       state.current = next
       if (effect) perform(effect)
