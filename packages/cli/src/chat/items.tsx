@@ -69,9 +69,9 @@ function CardView({ card: { mark, head, repairs, display, earlier, more, isRead 
   const tint = isRead ? colors.dim : (line: string) => line
   const body = [
     ...(repairs.length > 0 ? wrapped(colors.dim(repairs.join(', ')), columns - 2) : []),
-    ...(earlier > 0 ? [colors.dim(`… ${plural(earlier, 'earlier line')}`)] : []),
+    ...(earlier > 0 ? [colors.dim(`… ${plural(earlier, 'earlier line')} · Ctrl-O shows them`)] : []),
     ...(display === '' ? [] : bodyLines(display, look).map(tint)),
-    ...(more > 0 ? [colors.dim(`… ${plural(more, 'more line')}`)] : []),
+    ...(more > 0 ? [colors.dim(`… ${plural(more, 'more line')} · Ctrl-O shows them`)] : []),
   ]
   return (
     <>
