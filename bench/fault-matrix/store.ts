@@ -7,7 +7,10 @@ export function keptRows(path: string): Record<string, string> {
   if (!existsSync(path)) return {}
   const database = new DatabaseSync(path, { readOnly: true })
   try {
-    const tables = database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all()
+    // What an index of words keeps is in tables of its own, which are read as the others.
+    const tables = database
+      .prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE 'CREATE VIRTUAL%'`)
+      .all()
     const rows = tables.flatMap(({ name }) =>
       database
         .prepare(`SELECT * FROM "${String(name)}"`)

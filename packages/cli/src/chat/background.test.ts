@@ -96,7 +96,7 @@ it.skipIf(!hasTerminal)('a real terminal is asked, and its reply changes the col
     ['chat', ...using(model)],
     [
       ['\x1b]11;?\x07', '\x1b]11;rgb:ffff/ffff/ffff\x07/theme\r'],
-      ['no colors', '\x04'],
+      ['no colours', '\x04'],
     ],
     env,
   )

@@ -48,7 +48,7 @@ export function readAttached(cwd: string, paths: readonly string[]): readonly Pr
   })
 }
 
-const TOO_MANY = `a message takes ${MAX_IMAGES} images`
+const TOO_MANY = `a message can have ${MAX_IMAGES} images`
 const KINDS = `Images are PNG, JPEG, GIF and WebP files of at most ${MAX_IMAGE_BYTES / 1024 / 1024} MB. Repeat the flag for several.`
 
 /** `noImage` and `unsent` say why. */
