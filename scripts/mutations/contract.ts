@@ -48,7 +48,7 @@ export const CONTRACT: readonly Mutation[] = [
     id: 'code-is-no-secret',
     rule: '3: an unknown error code is not revealed either',
     file: core('run/classify.ts'),
-    find: `SYSTEM.has(code)`,
+    find: `KNOWN_CODE.test(code)`,
     replace: `code !== ''`,
     test: contract('nor of a rejection that is not an Error'),
   },

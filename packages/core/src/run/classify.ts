@@ -11,12 +11,9 @@ const codes = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 const MID_FLIGHT_CODES = codes('ECONNRESET ECONNABORTED ETIMEDOUT EPIPE UND_ERR_SOCKET UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT')
 const NETWORK_CODES = codes(`${[...MID_FLIGHT_CODES].join(' ')} ECONNREFUSED EAI_AGAIN ENETUNREACH EHOSTUNREACH UND_ERR_CONNECT_TIMEOUT`)
 const PERMISSION_CODES = codes('EACCES EPERM EROFS')
-/** System error codes that help a model or a person. Any other code may contain a secret. */
-const SYSTEM = codes(
-  `${[...NETWORK_CODES, ...PERMISSION_CODES].join(' ')} EADDRINUSE EADDRNOTAVAIL EAGAIN EBADF EBUSY EDQUOT EEXIST EFBIG EINVAL EIO EISDIR ELOOP EMFILE ENAMETOOLONG ENFILE ENODEV ENOENT ENOEXEC ENOMEM ENOSPC ENOSYS ENOTDIR ENOTEMPTY ENOTFOUND ENOTSUP ENXIO ETXTBSY EXDEV`,
-)
-/** Error codes of Node, its resolver and undici. */
-const NODES = /^(EAI|ERR|UND_ERR)_[A-Z_]{2,40}$/
+/** Other error codes of the system, and those of Node, its resolver and undici. Any other code may contain a secret. */
+const KNOWN_CODE =
+  /^(?:E(?:ADDRINUSE|AGAIN|BUSY|EXIST|FBIG|INVAL|IO|ISDIR|MFILE|NAMETOOLONG|NOENT|NOMEM|NOSPC|NOTDIR|NOTEMPTY|NOTFOUND|XDEV)|(?:EAI|ERR|UND_ERR)_[A-Z_]{2,40})$/
 
 /** Returns the fault if it may be transient; `retryAfter` is in seconds, if the service gave it. */
 export function transientFault(thrown: unknown): { readonly retryAfter?: number } | undefined {
@@ -87,7 +84,7 @@ function classOf(thrown: unknown): string {
 /** Returns a system error's code or that of its cause (`fetch failed`); empty if there is none. */
 function codeOf(thrown: unknown, depth = 0): string {
   const { code, cause } = guarded(() => ({ code: (thrown as NodeError).code, cause: (thrown as NodeError).cause })) ?? {}
-  if (typeof code === 'string' && (SYSTEM.has(code) || NODES.test(code))) return code
+  if (typeof code === 'string' && (NETWORK_CODES.has(code) || PERMISSION_CODES.has(code) || KNOWN_CODE.test(code))) return code
   return cause === undefined || depth > 3 ? '' : codeOf(cause, depth + 1)
 }
 

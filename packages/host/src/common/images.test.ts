@@ -69,5 +69,5 @@ describe('attached images', () => {
   ])('%j: %s', (path, message) => expect(() => readAttached(dir, ['png', path])).toThrow(message))
 
   it('are ten at most', () =>
-    expect(() => readAttached(dir, Array(11).fill('png'))).toThrow('11 images are attached; a message takes 10 images'))
+    expect(() => readAttached(dir, Array(11).fill('png'))).toThrow('11 images are attached; a message can have 10 images'))
 })

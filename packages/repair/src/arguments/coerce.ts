@@ -3,7 +3,7 @@ import { fold } from '../did-you-mean.ts'
 import type { Repair, RepairKind } from '../repair.ts'
 import { pathText } from '../schema/issue.ts'
 import { type JsonSchema, typesOf } from '../schema/types.ts'
-import { allowedTypes, allVisits, deref, isOfType, isRecord, itemSchema, listOf, recordOf, typeOf, validate } from '../schema/validate.ts'
+import { allowedTypes, deref, isOfType, isRecord, itemSchema, listOf, MAX_VISITS, recordOf, typeOf, validate } from '../schema/validate.ts'
 import { tryJson } from '../text.ts'
 import { reshape } from './reshape.ts'
 
@@ -51,7 +51,7 @@ export function coerce(root: JsonSchema, given: unknown, options: CoerceOptions)
     return to
   }
 
-  const visits = allVisits()
+  const visits = { left: MAX_VISITS }
   const fits = (schema: unknown, value: unknown): boolean => validate(schema as JsonSchema, value, root, visits).length === 0
 
   /** @param open schemas already reached by references without going deeper into the value; visiting one again repairs nothing new */

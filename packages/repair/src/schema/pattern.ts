@@ -123,9 +123,7 @@ export function refuseExplosivePatterns(schema: unknown, path: readonly string[]
     const patterns = key === 'pattern' ? [child] : key === 'patternProperties' ? Object.keys(Object(child)) : []
     for (const pattern of patterns)
       if (typeof pattern === 'string' && isExplosive(pattern))
-        throw new TypeError(
-          `the pattern /${pattern}/ of ${fieldText(path)} may take for ever on a text that does not match: it repeats what repeats`,
-        )
+        throw new TypeError(`the pattern /${pattern}/ of ${fieldText(path)} may take for ever: it repeats what repeats`)
     refuseExplosivePatterns(child, [...path, key], seen)
   }
 }
