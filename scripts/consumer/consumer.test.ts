@@ -304,7 +304,7 @@ describe('sizes', () => {
     [
       'startTurn and every family of models',
       `export { defineTool, leakedCalls, openaiChat, startTurn } from '@mulligan/core'; export { families } from '@mulligan/repair'`,
-      65_000,
+      65_100,
     ],
     [
       'an executor and its tools',

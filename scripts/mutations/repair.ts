@@ -7,7 +7,7 @@ export const REPAIR: readonly Mutation[] = [
     rule: 'repair: a check ends after a number of visits, however its references multiply',
     file: 'packages/repair/src/schema/validate.ts',
     find: `--visits.left < 0) return`,
-    replace: `--visits.left < -1e9) return`,
+    replace: `visits.left < 0) return`,
     test: { file: 'packages/repair/src/schema/visits.test.ts', name: 'ends when no visits are left' },
   },
   {
