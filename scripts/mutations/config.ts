@@ -70,7 +70,7 @@ export const CONFIG: readonly Mutation[] = [
     file: cli('commands/sessions/sessions.ts'),
     find: `flags.yes !== true && `,
     replace: `flags.yes === false && `,
-    test: sessions('["delete","ab-one"]: to delete this session needs confirmation'),
+    test: sessions('["delete","ab-one"]: deleting this session needs confirmation'),
   },
   {
     id: 'delete-busy',
