@@ -4,8 +4,9 @@
 const MANY = 5
 /** Parts for the same characters that may each be absent, before there are too many ways to leave some out. */
 const MAX_OPTIONAL = 20
-/** Loops over the same characters, and the characters of a text, from which on there are too many ways to divide it among them. */
+/** Loops over the same characters, among which a long text can be divided in not too many ways. */
 const MAX_LOOPS = 4
+/** Characters of a text that is not long. */
 export const LONG = 50
 
 interface Alternative {
@@ -34,9 +35,9 @@ const PART =
  * Returns true if there may be too many ways to match a text: a repeated group contains another repetition, and no required separator
  * distinguishes one from the next (`(a+)+`, but not `(-[a-z]+)*`); one of its alternatives begins like another (`(a|a)*`); or many loops
  * or optional parts take the same characters. Errs on the side of caution.
- * @param length characters of the text. Default: a short one
+ * @param isLong whether the text has more than {@link LONG} characters. Default: false
  */
-export function isExplosive(pattern: string, length = 0): boolean {
+export function isExplosive(pattern: string, isLong = false): boolean {
   const groups: Group[] = [newGroup()]
   const loops: string[] = []
   for (const [, frame, token = '', sign, from = '1', comma, to = ''] of pattern.matchAll(PART)) {
@@ -73,7 +74,7 @@ export function isExplosive(pattern: string, length = 0): boolean {
     }
     if (least > 0 && group.alternatives.length === 1) outer.fixed.push(...(group.alternatives[0] as Alternative).fixed)
   }
-  return groups.some(({ alternatives }) => alternatives.some(hasManyOptional)) || (length > LONG && hasMoreAlike(loops, MAX_LOOPS))
+  return groups.some(({ alternatives }) => alternatives.some(hasManyOptional)) || (isLong && hasMoreAlike(loops, MAX_LOOPS))
 }
 
 /** Returns whether more than `most` of the atoms can match the same character as one of them. */

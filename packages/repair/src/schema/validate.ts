@@ -287,9 +287,9 @@ const compiled = new Map<string, RegExp | undefined>()
 /** Compiles a pattern, unless it may hang on the text: the pattern comes with the tool, and the text from the model. */
 function regex(pattern: string, text: string): RegExp | undefined {
   if (compiled.size > 1000) compiled.clear()
-  const length = Math.min(text.length, LONG + 1)
-  const key = `${length > LONG} ${pattern}`
-  if (!compiled.has(key)) compiled.set(key, isExplosive(pattern, length) ? undefined : (compile(pattern, 'u') ?? compile(pattern)))
+  const isLong = text.length > LONG
+  const key = `${isLong} ${pattern}`
+  if (!compiled.has(key)) compiled.set(key, isExplosive(pattern, isLong) ? undefined : (compile(pattern, 'u') ?? compile(pattern)))
   return compiled.get(key)
 }
 
