@@ -5,7 +5,7 @@ import { oneLine, UsageError } from '@mulligan/host/light'
 import { googleLoginFile } from '@mulligan/host/parts'
 import { openCallback } from '@mulligan/mcp'
 import { fromHome, openDataDir } from '../../paths.ts'
-import { EXIT, watchInterrupts } from '../../process.ts'
+import { EXIT } from '../../process.ts'
 import { browserLogin } from '../../ui/browser-login.ts'
 import type { Output } from '../../ui/output.ts'
 import { print } from '../../ui/text.ts'
@@ -17,9 +17,6 @@ export interface GoogleFlags {
   readonly keychain?: boolean
   readonly json?: boolean
 }
-
-/** Milliseconds until a login that nobody completes ends. */
-const PATIENCE = 10 * 60_000
 
 const GUIDE = [
   'Mulligan uses your own OAuth client, so nobody else is between you and Google. To create it:',
@@ -35,7 +32,6 @@ export async function googleCommand({ client: file, browser = true, keychain = t
   const stored = googleLoginFile(process.env)
   const client = file === undefined ? await readLogin(stored).catch(() => undefined) : clientIn(file)
   if (!client) throw new UsageError('there is no OAuth client', GUIDE)
-  const interrupt = watchInterrupts(() => undefined)
   using person = browserLogin(browser, output)
   await using callback = await openCallback(0)
   let place: SecretPlace
@@ -45,7 +41,7 @@ export async function googleCommand({ client: file, browser = true, keychain = t
       client: { clientId: client.clientId, clientSecret: client.clientSecret },
       file: stored,
       callback,
-      signal: AbortSignal.any([interrupt.signal, AbortSignal.timeout(PATIENCE)]),
+      signal: person.signal,
       endpoints: googlePlaces({ env: process.env, google: stored }).endpoints,
       show: (url) => person.show(new URL(url), callback.pasted),
     })
@@ -53,9 +49,7 @@ export async function googleCommand({ client: file, browser = true, keychain = t
   } catch (error) {
     if (!(error instanceof LoginFailed)) throw error
     output.err(`${oneLine(error.message, 400)}\n`)
-    return interrupt.signal.aborted ? EXIT.cancelled : EXIT.failed
-  } finally {
-    interrupt.dispose()
+    return person.isInterrupted() ? EXIT.cancelled : EXIT.failed
   }
   const names = GOOGLE_SCOPES.map((scope) => scope.split('/').at(-1))
   print(output, json, { service: 'google', scopes: names, file: stored, place }, [

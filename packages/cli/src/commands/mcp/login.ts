@@ -3,7 +3,7 @@ import { oneLine, UsageError } from '@mulligan/host/light'
 import { credentialStore, readSettings } from '@mulligan/host/parts'
 import { expanded, logIn, logOut, type OAuthSettings } from '@mulligan/mcp'
 import { workingFolder } from '../../paths.ts'
-import { EXIT, watchInterrupts } from '../../process.ts'
+import { EXIT } from '../../process.ts'
 import { settled } from '../../trust.ts'
 import { browserLogin } from '../../ui/browser-login.ts'
 import type { Output } from '../../ui/output.ts'
@@ -14,32 +14,26 @@ export interface LoginFlags extends FolderFlags {
   readonly scope?: string
 }
 
-/** Milliseconds that a person may take. */
-const PATIENCE = 10 * 60_000
-
 /** @returns 0 if the person is logged in. @throws UsageError */
 export async function loginCommand(name: string, { browser = true, scope, ...flags }: LoginFlags, output: Output): Promise<number> {
   const { url, oauth } = await serverCalled(name, flags, output)
-  const interrupt = watchInterrupts(() => undefined)
   using person = browserLogin(browser, output)
   try {
     const { issuer, ...granted } = await logIn({
       ...{ url, ...oauth, ...(scope !== undefined && { scope }), store: credentialStore(process.env) },
-      signal: AbortSignal.any([interrupt.signal, AbortSignal.timeout(PATIENCE)]),
+      signal: person.signal,
       open: person.show,
     })
     const rights = granted.scope === undefined ? '' : ` (${granted.scope})`
     print(output, flags.json, { url, issuer, ...granted }, [`Logged in to ${oneLine(name, 80)} by ${oneLine(issuer + rights, 300)}.`])
     return EXIT.ok
   } catch (error) {
-    if (interrupt.signal.aborted) return EXIT.cancelled
+    if (person.isInterrupted()) return EXIT.cancelled
     if (error instanceof UsageError) throw error
     const { message, cause } = error as Error
     const why = cause instanceof Error ? `${message} (${cause.message})` : message
     output.err(`mulligan: you are not logged in to ${oneLine(name, 80)}: ${oneLine(why, 600)}\n`)
     return EXIT.failed
-  } finally {
-    interrupt.dispose()
   }
 }
 
