@@ -2,9 +2,8 @@
  * Asks the terminal for its background (OSC 11), while the chat is already on the screen. The reply comes as if it were typed, so it is
  * taken out of the input, in however many pieces and however late it comes.
  */
+import type { Env } from '@mulligan/host/light'
 import { type Background, isAutoOpen, type ThemeName } from '../ui/colors.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 const QUESTION = '\x1b]11;?\x07'
 const HEAD = '\x1b]11;'

@@ -210,7 +210,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
 
   /** Waits for new MCP servers, whose prompts may be meant. */
   async function readyForPrompt(name: string): Promise<void> {
-    if (!name.startsWith('mcp__')) return
+    if (!name.startsWith('mcp__') || busy?.with === 'turn') return
     begin('command', `/${name}`)
     await workspace.ready(stop.signal)
   }
