@@ -1,7 +1,6 @@
 /** Where credentials are sent. */
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
+import { listening } from '../../../../scripts/listening.fixture.ts'
 import { authFetch } from './auth-fetch.ts'
 
 it('what is sent with a login follows no redirect', async () => {
@@ -23,15 +22,3 @@ it('what is sent with a login follows no redirect', async () => {
 it.each(['http://example.com/token', 'ftp://example.com', 'http://127.0.0.1:9/'])('%s is refused for a server elsewhere', async (url) => {
   await expect(async () => authFetch('https://example.org')(url)).rejects.toThrow('must have https')
 })
-
-async function listening(answer: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer(answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}

@@ -1,9 +1,8 @@
 /** The client against a real server, over connections that break anywhere. */
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { call, calls, say } from '@mulligan/testing'
 import fc from 'fast-check'
 import { expect, expectTypeOf, it } from 'vitest'
+import { listening } from '../../../../scripts/listening.fixture.ts'
 import { samples } from '../../../../scripts/test-scope.fixture.ts'
 import { type Approval, type Client, createClient, type StreamItem } from '../client.ts'
 import { CONTRACT } from '../contract.ts'
@@ -101,18 +100,6 @@ it('an error of something else than a server of ours is one too', async () => {
     })
   }
 })
-
-async function listening(answer: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer(answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
 
 it('a stream whose connections break at any byte has every stored event once, in order', async () => {
   await using served = await serving([calls(['tree', {}], ['list_dir', {}]), call('read_file', { path: 'nothing' }), say('✓ Done.')])
