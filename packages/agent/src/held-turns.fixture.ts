@@ -8,12 +8,13 @@ import { fileURLToPath } from 'node:url'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { defineTool } from '@mulligan/core'
 import { z } from 'zod'
-import { createAgent, isOpen, type Store } from './index.ts'
+import { createAgent, isOpen } from './index.ts'
 import type { Driver } from './store/driver.ts'
 import { isPostgresUrl } from './store/open.ts'
 import { openPostgres } from './store/postgres.ts'
 import { sqlStore } from './store/sql-store.ts'
 import { openSqlite } from './store/sqlite.ts'
+import { withoutIntents } from './store/without-intents.fixture.ts'
 
 export interface HeldSettings {
   /** A file, or the address of a PostgreSQL database. */
@@ -90,15 +91,6 @@ function gated(driver: Driver, pass: Point): Driver {
     all: (sql, ...given) => (isStep(sql) ? around(() => driver.all(sql, ...given)) : driver.all(sql, ...given)) as Promise<never>,
   }
 }
-
-const withoutIntents = (store: Store): Store => ({
-  ...store,
-  append: (events, durable) =>
-    store.append(
-      events.filter(({ type }) => type !== 'tool.started'),
-      durable,
-    ),
-})
 
 /** The tools of the turns: each call is sent to the ledger. */
 const toolsAt = (url: string) =>

@@ -17,6 +17,7 @@ import {
   type StoredAnswer,
   type TurnOutcome,
 } from './index.ts'
+import { withoutIntents } from './store/without-intents.fixture.ts'
 
 export interface KillStores {
   /** Opens an empty store. */
@@ -481,17 +482,9 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
     it(
       'control: without the intent on record an effect happens twice',
       async () => {
-        const forgetful = (store: Store): Store => ({
-          ...store,
-          append: (events, durable) =>
-            store.append(
-              events.filter(({ type }) => type !== 'tool.started'),
-              durable,
-            ),
-        })
         const twice: string[] = []
         for (const at of afterEffects) {
-          const { effects } = await killedAt([at], server, stores, { change: forgetful })
+          const { effects } = await killedAt([at], server, stores, { change: withoutIntents })
           twice.push(...[...effects].flatMap(([what, times]) => (times > 1 ? [what] : [])))
         }
         expect(twice).not.toEqual([])

@@ -3,8 +3,9 @@
  * from there on; the points are before and after each commit of its database.
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite'
-import { openStore, type Store } from '@mulligan/agent'
+import { openStore } from '@mulligan/agent'
 import pg from 'pg'
+import { withoutIntents } from '../../../agent/src/store/without-intents.fixture.ts'
 import { serve } from '../serve.ts'
 
 /** What the environment says. */
@@ -77,16 +78,6 @@ function watchPostgres(): void {
     })
   } as never
 }
-
-/** A store that keeps no intents, so that a call which was cut off looks as if it had not begun. */
-const withoutIntents = (store: Store): Store => ({
-  ...store,
-  append: (events, durable) =>
-    store.append(
-      events.filter(({ type }) => type !== 'tool.started'),
-      durable,
-    ),
-})
 
 const given = process.env['KILL_SERVER']
 if (given !== undefined) {
