@@ -5,6 +5,14 @@ const longSession = (name: string): Mutation['test'] => ({ file: 'packages/agent
 
 export const AGENT: readonly Mutation[] = [
   {
+    id: 'end-with-its-event',
+    rule: 'agent: the end of a turn and the event of it are stored together',
+    file: 'packages/agent/src/agent.ts',
+    find: `await store.endTurn(outcome, [event])`,
+    replace: `await store.endTurn(outcome).then(() => store.append([event]))`,
+    test: { file: 'packages/agent/src/turn/ended.test.ts', name: 'has the event of it' },
+  },
+  {
     id: 'writes-are-fenced',
     rule: 'store: a process whose session was taken over writes nothing and has no further effect',
     file: 'packages/agent/src/store/driver.ts',

@@ -1,8 +1,8 @@
 /** Runs turns of sessions over one store. Front ends use this. */
 import { type CallRecord, createBreakers, type Tool } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
-import type { Compaction, CompactionReport } from './events.ts'
-import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
+import { createEmitters, type Emit } from './emitters.ts'
+import type { AgentEvent, Compaction, CompactionReport, TurnEvent } from './events.ts'
 import { imagesNamed, type PromptImage } from './history/images.ts'
 import { type AssistantMessage, isUser, type Message, type UserMessage } from './history/message.ts'
 import type { ImageUse } from './model/images.ts'
@@ -130,8 +130,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   }
   const calibration = createCalibration(model.contextTokens)
   const imageUse: ImageUse = { refused: model.images === false }
-  /** The latest event id of each session: one counter, which late events of an earlier turn also use. */
-  const eventIds = new Map<string, number>()
+  const { emitter, emitterFrom, goOnFrom, placed, show } = createEmitters(store, given.onEvent)
 
   async function run({
     sessionId,
@@ -227,15 +226,15 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   async function replacing(sessionId: string, last: TurnRow | undefined, from: string): Promise<RewindEvent> {
     if (!last) throw new UnknownTurn(from)
     await turnsFrom(store, sessionId, from)
-    const events = await store.lastEventId(sessionId)
-    return placed(sessionId, last.id, events, { type: 'session.rewound', from, scope: 'conversation', undo: [] }) as RewindEvent
+    goOnFrom(sessionId, await store.lastEventId(sessionId))
+    return placed(sessionId, last.id, { type: 'session.rewound', from, scope: 'conversation', undo: [] }) as RewindEvent
   }
 
   const rewindTo = (sessionId: string, asked: RewindOptions): Promise<RewindReport> =>
     between(sessionId, (emit) => rewind({ store, files: given.files }, sessionId, asked, emit))
 
   /** Runs `work` while holding a session with no open turn or rewind. @throws UnknownSession, SessionBusy, UnknownTurn */
-  async function between<T>(sessionId: string, work: (emit: (event: TurnEvent) => Promise<void>) => Promise<T>): Promise<T> {
+  async function between<T>(sessionId: string, work: (emit: Emit) => Promise<T>): Promise<T> {
     await known(sessionId)
     return exclusively(sessionId, false, async () => {
       const last = await store.lastTurn(sessionId)
@@ -252,7 +251,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     currentOf(await store.history(sessionId), await store.rewinds(sessionId))
 
   /** Gives a result to each open call of a turn whose process ended, or that waits for answers. */
-  async function close({ id, sessionId, status }: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<TurnOutcome> {
+  async function close({ id, sessionId, status }: TurnRow, emit: Emit): Promise<TurnOutcome> {
     if (status === 'waiting') await store.supersede(id)
     const again = status === 'waiting' ? 'declined' : 'interrupted'
     return turn(sessionId, id, emit, AbortSignal.abort(), [], await stored(sessionId), { again })
@@ -272,7 +271,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   async function turn(
     sessionId: string,
     turnId: string,
-    emit: (event: TurnEvent) => Promise<void>,
+    emit: Emit,
     signal: AbortSignal,
     opening: readonly TurnEvent[],
     { history: all, rewinds, compaction }: Stored,
@@ -314,6 +313,11 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       approvals,
       approve: given.approve ?? (async () => ({ answer: 'nobody' })),
       emit,
+      end: async (outcome) => {
+        const event = placed(sessionId, turnId, { type: 'turn.ended', outcome })
+        await store.endTurn(outcome, [event])
+        show(event)
+      },
       signal,
     })
   }
@@ -321,36 +325,6 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   /** Returns the model with the context size learned from its server. */
   const effectiveModel = (): AgentOptions['model'] =>
     calibration.window() === model.contextTokens ? model : { ...model, contextTokens: calibration.window() }
-
-  /** Returns a function that numbers events, shows them at once and stores them in order. A failing listener can't break the turn. */
-  const emitter = async (sessionId: string, turnId: string): Promise<(event: TurnEvent) => Promise<void>> =>
-    emitterFrom(sessionId, turnId, await store.lastEventId(sessionId))
-
-  /** @param last the id of the session's last stored event */
-  function emitterFrom(sessionId: string, turnId: string, last: number): (event: TurnEvent) => Promise<void> {
-    return (event) => {
-      const one = placed(sessionId, turnId, last, event)
-      show(one)
-      return one.id === undefined ? SHOWN : store.append([one], isIntent(event) || event.type === 'session.rewound')
-    }
-  }
-
-  /** Numbers an event. @param last the id of the session's last stored event */
-  function placed(sessionId: string, turnId: string, last: number, event: TurnEvent): AgentEvent {
-    const at = Date.now()
-    if (!isDurable(event)) return { ...event, sessionId, turnId, at }
-    const id = Math.max(eventIds.get(sessionId) ?? 0, last) + 1
-    eventIds.set(sessionId, id)
-    return { ...event, id, sessionId, turnId, at }
-  }
-
-  function show(event: AgentEvent): void {
-    try {
-      given.onEvent?.(event)
-    } catch {
-      // The listener failed; ignore.
-    }
-  }
 
   /** Checks that the session exists. @throws UnknownSession */
   async function known(sessionId: string): Promise<SessionRow> {
@@ -403,14 +377,5 @@ function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<Tur
   }
   return { replies, steered, begun, emitted }
 }
-
-/**
- * Returns whether an event announces an action. It is recorded before the action begins, so that a process which lost its session
- * stops.
- */
-const isIntent = (event: TurnEvent): boolean => event.type === 'tool.started' && (event.effect !== 'read' || event.attempt !== undefined)
-
-/** An event that is only shown. */
-const SHOWN = Promise.resolve()
 
 const numberOf = ({ id }: TurnRow): number => Number(id.slice(id.lastIndexOf('/') + 1))

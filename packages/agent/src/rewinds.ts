@@ -1,5 +1,6 @@
 /** Takes a session back to an earlier message. A rewind is an event in the log: what it takes back stays in the store. */
-import type { FileConflict, RewindScope, TurnEvent } from './events.ts'
+import type { Emit } from './emitters.ts'
+import type { FileConflict, RewindScope } from './events.ts'
 import type { Message } from './history/message.ts'
 import { currentOf, type RewindEvent, rewindNote, takenBack, turnNumber, unfinished, unrecordedEffects } from './rewound.ts'
 import { newSessionId } from './session-id.ts'
@@ -51,8 +52,6 @@ export class RewindConflict extends Error {
     this.conflicts = conflicts
   }
 }
-
-type Emit = (event: TurnEvent) => Promise<void>
 
 /**
  * Takes a session back. The caller holds the session. The intent is on disk before anything is undone, so that {@link finishRewind}

@@ -116,8 +116,10 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
       session.messages.set(message.id, message)
       session.row = { ...session.row, updatedAt: Date.now(), turns: session.turns.size }
     },
-    endTurn: async ({ sessionId, turnId, status, answer }) => {
-      get(sessionId).answers.set(turnId, answer)
+    endTurn: async ({ sessionId, turnId, status, answer }, events = []) => {
+      const session = get(sessionId)
+      session.events.push(...events)
+      session.answers.set(turnId, answer)
       setTurn(sessionId, turnId, { status, answer, endedAt: Date.now() })
     },
     turns: async (sessionId) => [...get(sessionId).turns.values()],

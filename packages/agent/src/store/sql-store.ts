@@ -217,8 +217,9 @@ export function sqlStore(driver: Driver): Store {
       await queue.flush([sessionId])
       fresh.set(sessionId, id)
     },
-    endTurn: async (outcome) => {
+    endTurn: async (outcome, events = []) => {
       const { sessionId, turnId, status, answer } = outcome
+      addEvents(events)
       const sql = 'UPDATE turns SET status = ?, answer = ?, outcome = ?, ended_at = ? WHERE id = ?'
       queue.add({ sessionId, sql, parameters: [status, answer, JSON.stringify(outcome), Date.now(), turnId] })
       await queue.flush([sessionId])

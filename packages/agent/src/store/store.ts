@@ -128,7 +128,8 @@ export interface Store {
     message: UserMessage,
     events?: readonly AgentEvent[],
   ) => Promise<void>
-  readonly endTurn: (outcome: Omit<TurnOutcome, 'calls'>) => Promise<void>
+  /** Ends a turn. @param events stored with it, all or nothing. Default: none */
+  readonly endTurn: (outcome: Omit<TurnOutcome, 'calls'>, events?: readonly AgentEvent[]) => Promise<void>
   readonly lastTurn: (sessionId: string) => Promise<TurnRow | undefined>
   /** Returns the turns of a session in order. */
   readonly turns: (sessionId: string) => Promise<readonly TurnRow[]>

@@ -8,7 +8,7 @@ import type { Journal } from '../journal/journal.ts'
 import type { ImageUse } from '../model/images.ts'
 import type { AgentModel } from '../model/model.ts'
 import type { AgentOptions, Approve } from '../options.ts'
-import type { Ledger } from '../outcome.ts'
+import type { Ledger, TurnOutcome } from '../outcome.ts'
 import type { ParkedCall } from '../parked.ts'
 import type { ApprovalRow, Store } from '../store/store.ts'
 import type { RunningTurns } from '../tasks/running-turn.ts'
@@ -65,5 +65,7 @@ export interface TurnContext
   readonly park?: ((questions: readonly ParkedCall[]) => void) | undefined
   /** Stores an event and shows it. Await it if the event must be on disk first. */
   readonly emit: (event: TurnEvent) => Promise<void>
+  /** Stores how the turn ended with the event of it, and shows that. */
+  readonly end: (outcome: Omit<TurnOutcome, 'calls'>) => Promise<void>
   readonly signal: AbortSignal
 }

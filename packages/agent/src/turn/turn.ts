@@ -327,8 +327,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       requests: total().requests,
     }
     if (own) await store.saveMessage(context.sessionId, ownWords(turnId, ending.answer))
-    await store.endTurn(outcome)
-    await context.emit({ type: 'turn.ended', outcome })
+    await context.end(outcome)
     return { ...outcome, calls: records }
   }
 

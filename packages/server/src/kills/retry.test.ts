@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { openStore, takenBack } from '@mulligan/agent'
 import { say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
-import { samples } from '../../../../scripts/test-scope.fixture.ts'
+import { isAll } from '../../../../scripts/test-scope.fixture.ts'
 import { killedServer } from './killed-server.fixture.ts'
 
 const NEVER = Number.MAX_SAFE_INTEGER
@@ -45,7 +45,7 @@ it('a retry that is killed at a commit and sent again with its key begins one tu
 
   const points = await retried(NEVER)
   expect(points).toBeGreaterThan(10)
-  for (let n = 0; n < samples(3, 20); n++) await retried(1 + Math.floor(Math.random() * points))
+  for (let at = points; at > 0; at -= isAll ? 1 : 7) await retried(at)
   expect(model.violations).toEqual([])
   await server.kill()
   rmSync(root, { recursive: true, force: true })
