@@ -79,6 +79,19 @@ const { schema } = fc.letrec<{ schema: JsonSchema | boolean; some: readonly (Jso
   ),
 }))
 
+/**
+ * Puts `prefixItems` and its `items` in a branch of their own. ajv (8.20) skips the keywords that stand beside them if the list is
+ * shorter than `prefixItems`; the specification does not.
+ */
+function forAjv(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(forAjv)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { prefixItems, items, ...rest } = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, forAjv(part)]))
+  if (prefixItems === undefined) return items === undefined ? rest : { ...rest, items }
+  const list = items === undefined ? { prefixItems } : { prefixItems, items }
+  return { allOf: [list, rest] }
+}
+
 const DEFS = {
   text: { type: 'string', minLength: 1 },
   tree: { type: 'object', properties: { a: { $ref: '#/$defs/tree' } }, additionalProperties: false },
@@ -91,7 +104,7 @@ describe('the verdict', () => {
     fc.assert(
       fc.property(schema, value, (generated, given) => {
         const whole = { $defs: DEFS, allOf: [generated] }
-        const theirs = ajv.compile(whole)(given)
+        const theirs = ajv.compile({ $defs: DEFS, allOf: [forAjv(generated)] })(given)
         if (theirs) valid++
         else invalid++
         expect(validate(whole, given).length === 0).toBe(theirs)
@@ -106,9 +119,7 @@ describe('the verdict', () => {
     fc.assert(
       fc.property(schema, schema, value, (one, other, given) => {
         const merged = { $defs: DEFS, ...(typeof one === 'object' ? one : {}), ...(typeof other === 'object' ? other : {}) }
-        // ajv treats `contains` as satisfied if a list is shorter than the `prefixItems` beside it; the specification does not.
-        if ('contains' in merged && 'prefixItems' in merged) return
-        expect(validate(merged, given).length === 0).toBe(ajv.compile(merged)(given))
+        expect(validate(merged, given).length === 0).toBe(ajv.compile({ $defs: DEFS, allOf: [forAjv(merged)] })(given))
       }),
       { numRuns: samples(400, 2000) },
     )
