@@ -97,7 +97,7 @@ export const CONFIG: readonly Mutation[] = [
     id: 'store-search-forgets',
     rule: 'store: the search index keeps no word of a deleted session',
     file: 'packages/agent/src/store/sqlite.ts',
-    find: '[...batch, { sessionId, sql: SQLITE_FORGET, parameters: [] }]',
+    find: '[...batch, ...SQLITE_FORGET.map((sql) => ({ sessionId, sql, parameters: [] }))]',
     replace: 'batch',
     test: { file: 'packages/agent/src/store/search.test.ts', name: 'keeps no word of a deleted session' },
   },

@@ -45,6 +45,8 @@ export interface Driver {
   /** Returns whether the same write may succeed later: the disk is full, the connection was lost. Otherwise the row itself is at fault. */
   readonly mayPass: (error: unknown) => boolean
   readonly findWord: FindWord
+  /** Brings the search index up to date. Absent if every write does. */
+  readonly updateSearch?: () => void
   readonly afterTurn: () => void
   readonly close: () => Promise<void>
 }

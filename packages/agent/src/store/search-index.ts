@@ -13,45 +13,41 @@ export type FindWord = (word: SearchWord) => Write
 
 /** Rows of the index: 2 × `seq` is a prompt, 2 × `seq` + 1 an answer, and minus a session's number its title. */
 const WORDS = 'search_words'
-const added = (rowid: string, text: string, when = '1'): string =>
-  `INSERT INTO ${WORDS} (rowid, text) SELECT ${rowid}, substr(${text}, 1, ${INDEXED}) WHERE ${when};`
-/** FTS5 has to be told what it indexed. */
-const removed = (rowid: string, text: string, when = '1'): string =>
-  `INSERT INTO ${WORDS} (${WORDS}, rowid, text) SELECT 'delete', ${rowid}, substr(${text}, 1, ${INDEXED}) WHERE ${when};`
-const trigger = (name: string, event: string, ...statements: readonly string[]): string =>
-  `CREATE TRIGGER ${name} AFTER ${event} BEGIN ${statements.join(' ')} END`
+/** The rows of the index to be written anew. A row costs ten times as much when it is written in a transaction of its own. */
+const DUE = 'search_due'
+
+const trigger = (name: string, event: string, ...rows: readonly string[]): string =>
+  `CREATE TRIGGER ${name} AFTER ${event} BEGIN ${rows.map((row) => `INSERT OR IGNORE INTO ${DUE} VALUES (${row});`).join(' ')} END`
+const indexed = (text: string, join: string): string =>
+  `REPLACE INTO ${WORDS} (rowid, text) SELECT row, substr(${text}, 1, ${INDEXED}) FROM ${DUE} JOIN ${join} WHERE ${text} IS NOT NULL`
 
 /** Has the beginnings of words, too: the first letters of a search would otherwise be those of thousands of words, and hold up a server. */
 export const SQLITE_INDEX: readonly string[] = [
-  `CREATE VIRTUAL TABLE ${WORDS} USING fts5 (text, content='', columnsize=0, prefix='1 2 3', tokenize='unicode61 remove_diacritics 0')`,
-  `INSERT INTO ${WORDS} (rowid, text) SELECT -number, substr(title, 1, ${INDEXED}) FROM sessions`,
-  `INSERT INTO ${WORDS} (rowid, text) SELECT 2 * seq, substr(prompt, 1, ${INDEXED}) FROM turns`,
-  `INSERT INTO ${WORDS} (rowid, text) SELECT 2 * seq + 1, substr(answer, 1, ${INDEXED}) FROM turns WHERE answer IS NOT NULL`,
-  trigger('title_added', 'INSERT ON sessions', added('-new.number', 'new.title')),
-  trigger('title_changed', 'UPDATE OF title ON sessions', removed('-old.number', 'old.title'), added('-new.number', 'new.title')),
-  trigger('title_removed', 'DELETE ON sessions', removed('-old.number', 'old.title')),
-  trigger(
-    'turn_added',
-    'INSERT ON turns',
-    added('2 * new.seq', 'new.prompt'),
-    added('2 * new.seq + 1', 'new.answer', 'new.answer IS NOT NULL'),
-  ),
-  trigger(
-    'answer_changed',
-    'UPDATE OF answer ON turns',
-    removed('2 * old.seq + 1', 'old.answer', 'old.answer IS NOT NULL'),
-    added('2 * new.seq + 1', 'new.answer', 'new.answer IS NOT NULL'),
-  ),
-  trigger(
-    'turn_removed',
-    'DELETE ON turns',
-    removed('2 * old.seq', 'old.prompt'),
-    removed('2 * old.seq + 1', 'old.answer', 'old.answer IS NOT NULL'),
-  ),
+  `CREATE VIRTUAL TABLE ${WORDS} USING fts5 (text, content='', contentless_delete=1, prefix='1 2 3', tokenize='unicode61 remove_diacritics 0')`,
+  `CREATE TABLE ${DUE} (row INTEGER PRIMARY KEY)`,
+  `INSERT INTO ${DUE} SELECT -number FROM sessions UNION ALL SELECT 2 * seq FROM turns UNION ALL SELECT 2 * seq + 1 FROM turns`,
+  trigger('title_added', 'INSERT ON sessions', '-new.number'),
+  trigger('title_changed', 'UPDATE OF title ON sessions', '-new.number'),
+  trigger('title_removed', 'DELETE ON sessions', '-old.number'),
+  trigger('turn_added', 'INSERT ON turns', '2 * new.seq', '2 * new.seq + 1'),
+  trigger('answer_changed', 'UPDATE OF answer ON turns', '2 * new.seq + 1'),
+  trigger('turn_removed', 'DELETE ON turns', '2 * old.seq', '2 * old.seq + 1'),
+]
+
+/** Returns a row if the index is not up to date. */
+export const SQLITE_DUE = `SELECT row FROM ${DUE} LIMIT 1`
+
+/** Brings the index up to date: one transaction. */
+export const SQLITE_UPDATE: readonly string[] = [
+  `DELETE FROM ${WORDS} WHERE rowid IN (SELECT row FROM ${DUE})`,
+  indexed('title', 'sessions ON number = -row'),
+  indexed('prompt', 'turns ON 2 * seq = row'),
+  indexed('answer', 'turns ON 2 * seq + 1 = row'),
+  `DELETE FROM ${DUE}`,
 ]
 
 /** Writes the index anew, so that nothing of what was deleted is left in it: until then, it keeps the words and that they are deleted. */
-export const SQLITE_FORGET = `REPLACE INTO ${WORDS} (${WORDS}) VALUES ('optimize')`
+export const SQLITE_FORGET: readonly string[] = [...SQLITE_UPDATE, `REPLACE INTO ${WORDS} (${WORDS}) VALUES ('optimize')`]
 
 export const inSqlite: FindWord = (word) => {
   if (word.tokens.length === 0) return inTexts(word)

@@ -7,7 +7,7 @@ import { createBackups } from './backup.ts'
 import { checkInserted, type Driver, type Fences, type SessionWrite, type Value } from './driver.ts'
 import { openLastEvents } from './last-events.ts'
 import { missingVersions, VERSIONS } from './schema.ts'
-import { inSqlite, SQLITE_FORGET } from './search-index.ts'
+import { inSqlite, SQLITE_DUE, SQLITE_FORGET, SQLITE_UPDATE } from './search-index.ts'
 import { SessionTakenOver } from './store.ts'
 
 const MAX_STATEMENTS = 200
@@ -154,10 +154,14 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
     all: async (sql, ...parameters) => rows(sql, parameters),
     write,
     findWord: inSqlite,
+    updateSearch: () => {
+      if (rows(SQLITE_DUE, []).length === 0) return
+      naming(() => transaction(database, () => SQLITE_UPDATE.forEach((sql) => void prepare(sql).run()), prepare))
+    },
     erase: async (sessionId, batch, fences) => {
       await backups?.finished()
       lastEvents?.forget(sessionId)
-      write([...batch, { sessionId, sql: SQLITE_FORGET, parameters: [] }], fences, true)
+      write([...batch, ...SQLITE_FORGET.map((sql) => ({ sessionId, sql, parameters: [] }))], fences, true)
       backups?.renew()
     },
     mayPass: (error) => PASSING.has(Number((error as { errcode?: unknown }).errcode) & 0xff),
