@@ -101,7 +101,9 @@ function olderStore(version: number, database: 'sqlite' | 'postgres' = 'sqlite')
   const inserts = rows.map(([table, values]) => `INSERT INTO ${table} VALUES (${values.map(literal).join(', ')})`)
   const tables = (from: number, to: number): readonly string[] => statementsFor(database, from, to)
   const upTo = Math.min(version, 2)
-  const older = ['approvals', 'requests', 'log', 'turns', 'sessions', 'search_words', 'search_due'].map((table) => `DROP TABLE IF EXISTS ${table}`)
+  const older = ['approvals', 'requests', 'log', 'turns', 'sessions', 'search_words', 'search_due'].map(
+    (table) => `DROP TABLE IF EXISTS ${table}`,
+  )
   return [...older, ...tables(0, upTo), ...inserts, ...tables(upTo, version)].join(';\n')
 }
 
