@@ -5,7 +5,8 @@ import { commandTargets, createCommandPolicy } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
 import { keepRequest, person, request, shell, shellRequest } from '../../../host/src/approval/approval.fixture.ts'
 import { plain } from '../ui/colors.ts'
-import { answerOf, approvalInWords, inputLines, questionOf } from './approval.ts'
+import { answerOf, approvalInWords } from './approval.ts'
+import { inputLines, questionOf } from './question-text.ts'
 
 const targetsOf = (command: string): readonly string[] => commandTargets(createCommandPolicy({ workspace: '/work/app' })(command), command)
 

@@ -6,7 +6,7 @@ import { oneLine, sanitize } from '@mulligan/host/light'
 import type { Settings } from '@mulligan/host/parts'
 import { type LineStyle, linesOf, NEW_VIEW, type ResultEvent, resultParts, type SeenCall } from '../ui/events-to-lines.ts'
 import { endLines, ledgerLines } from '../ui/ledger.ts'
-import { imageText, plural } from '../ui/text.ts'
+import { imageText, plural, thousands } from '../ui/text.ts'
 import { shownPrompt } from './chat-input.ts'
 import { countCall, type Health, healthNotice, NO_HEALTH } from './health.ts'
 import { endText, type MarkdownBlock, NO_TEXT, type OpenText, pushText } from './markdown/stream.ts'
@@ -231,7 +231,7 @@ export function endItems(
   const lines = [
     ...ledgerLines({ ...outcome, calls }, colors),
     ...endLines(outcome, limits, colors, 'Your next message continues from here.'),
-    colors.dim(oneLine(`${plural(requests, 'request')} · ${(usage.inputTokens + usage.outputTokens).toLocaleString('en-US')} tokens`)),
+    colors.dim(oneLine(`${plural(requests, 'request')} · ${thousands(usage.inputTokens + usage.outputTokens)} tokens`)),
   ]
   return [...words, { kind: 'ledger', lines }]
 }

@@ -20,7 +20,7 @@ import {
 } from '@mulligan/host/parts'
 import { workingFolder } from '../paths.ts'
 import type { Output } from '../ui/output.ts'
-import { type FolderFlags, plural, print, table } from '../ui/text.ts'
+import { type FolderFlags, plural, print, table, thousands } from '../ui/text.ts'
 
 export interface ModelsFlags extends FolderFlags {
   /** `PROVIDER/NAME`, or a name that only one server has. */
@@ -116,7 +116,7 @@ function asTable(
   const rows = candidates.map((one) => [
     `${oneLine(idOf(one), 80)}${idOf(one) === chosen?.id ? ' *' : ''}`,
     oneLine(one.where, 40),
-    one.contextTokens?.toLocaleString('en') ?? '?',
+    one.contextTokens === undefined ? '?' : thousands(one.contextTokens),
     one.bytes === undefined ? '' : sizeOf(one.bytes),
     one.tools === undefined ? '?' : one.tools ? 'yes' : 'no',
     one.loaded ? 'loaded' : '',

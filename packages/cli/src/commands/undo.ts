@@ -16,7 +16,6 @@ import {
 import { fromHome, openDataDir, workingFolder } from '../paths.ts'
 import { EXIT } from '../process.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
-import { diffLines } from '../ui/diff-lines.ts'
 import { type Commit, commitOf, commitText } from '../ui/ledger.ts'
 import type { Output } from '../ui/output.ts'
 import { type FolderFlags, localTime, print, table } from '../ui/text.ts'
@@ -281,7 +280,7 @@ export async function diffCommand(asked: string | undefined, flags: DiffFlags, o
   if (damaged) output.err('Part of the record of this turn is unreadable, so this list is incomplete.\n')
   if (flags.json) output.out(`${safeJson({ turn, at, undone, damaged, files })}\n`)
   else if (flags.stat) output.out(statText(files))
-  else output.out(diffText(files, process.stdout))
+  else output.out(await diffText(files, process.stdout))
   return EXIT.ok
 }
 
@@ -295,9 +294,13 @@ function statText(files: readonly FileDiff[]): string {
 }
 
 /** Returns the diff for a person, or unchanged if written to a pipe, so that `git apply` accepts it. */
-function diffText(files: readonly FileDiff[], { isTTY, columns }: { readonly isTTY?: boolean; readonly columns?: number }): string {
+async function diffText(
+  files: readonly FileDiff[],
+  { isTTY, columns }: { readonly isTTY?: boolean; readonly columns?: number },
+): Promise<string> {
   const text = files.map((file) => file.text).join('')
   const colors = colorsFor({ isTTY: isTTY === true })
   if (text === '' || (isTTY !== true && !colors.isColorSupported)) return text
+  const { diffLines } = await import('../ui/diff-lines.ts')
   return `${diffLines(sanitize(text), { columns: columns || undefined, colors, long: 'wrap' }).join('\n')}\n`
 }

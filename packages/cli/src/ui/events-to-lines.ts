@@ -4,7 +4,7 @@ import type { Effect, Tool, ToolError, ToolResult } from '@mulligan/core'
 import { callText, type Repair, tokensIn } from '@mulligan/core/executor'
 import { oneLine, sanitize } from '@mulligan/host/light'
 import type { Colors } from './colors.ts'
-import { plural } from './text.ts'
+import { plural, thousands } from './text.ts'
 
 /** What is kept of a call until its result arrives. */
 export interface SeenCall {
@@ -59,7 +59,7 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
     case 'context.compacted':
       return [
         dim(
-          `Context compacted: from about ${event.before.toLocaleString('en')} to ${event.after.toLocaleString('en')} of ${event.contextTokens.toLocaleString('en')} tokens, ${event.calls} call${event.calls === 1 ? '' : 's'} put into a digest.`,
+          `Context compacted: from about ${thousands(event.before)} to ${thousands(event.after)} of ${thousands(event.contextTokens)} tokens, ${event.calls} call${event.calls === 1 ? '' : 's'} put into a digest.`,
         ),
       ]
     case 'warning':
@@ -82,7 +82,7 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
 
 /** Reports how much the model thought, not the text. Tokens are estimated, since servers count them with those of the answer. */
 export const thoughtLine = (characters: number, { dim }: Colors): string =>
-  dim(`Thought for about ${tokensIn(characters).toLocaleString('en')} tokens.`)
+  dim(`Thought for about ${thousands(tokensIn(characters))} tokens.`)
 
 const PROGRESS_LINES = 5
 

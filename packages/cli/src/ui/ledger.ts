@@ -4,7 +4,7 @@ import type { ToolResult } from '@mulligan/core'
 import { oneLine } from '@mulligan/host/light'
 import { DEFAULT_AGENT, type Settings } from '@mulligan/host/parts'
 import type { Colors } from './colors.ts'
-import { plural } from './text.ts'
+import { plural, thousands } from './text.ts'
 
 /** Returns no lines if nothing was changed, failed or is unknown. */
 export function ledgerLines(
@@ -41,7 +41,7 @@ export function statusLine(
     `on ${oneLine(model.where, 80)}`,
     ...(agent === DEFAULT_AGENT ? [] : [`agent ${oneLine(agent, 40)}`]),
     plural(requests, 'request'),
-    `${tokens.toLocaleString('en-US')} tokens`,
+    `${thousands(tokens)} tokens`,
     `session ${sessionId}`,
   ].join(' · ')
 }

@@ -26,9 +26,12 @@ export function table(rows: readonly (readonly string[])[]): string[] {
 /** Formats a count with its noun: `1 request`, `2 requests`. */
 export const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
+/** Formats a whole number with commas: `12,345`. The first `toLocaleString` of a process takes 10 ms. */
+export const thousands = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
+
 /** Names an image and its size: `shot.png (PNG, 12 KB)`. */
 export const imageText = ({ name, mediaType, bytes }: NamedImage): string =>
-  `${oneLine(name, 200)} (${oneLine(mediaType.replace('image/', '').toUpperCase(), 20)}, ${Math.ceil(bytes / 1024).toLocaleString('en-US')} KB)`
+  `${oneLine(name, 200)} (${oneLine(mediaType.replace('image/', '').toUpperCase(), 20)}, ${thousands(Math.ceil(bytes / 1024))} KB)`
 
 /** Formats a time in local time, to the minute: `2026-11-22 07:05`. */
 export const localTime = (at: number): string => new Date(at).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })

@@ -5,7 +5,7 @@
 import { addUsage, costOf, type Store, type Usage } from '@mulligan/agent'
 import { oneLine } from '@mulligan/host/light'
 import { pricesOf, type Settings } from '@mulligan/host/parts'
-import { plural, table } from './text.ts'
+import { plural, table, thousands } from './text.ts'
 
 export interface ModelUsage {
   /** `PROVIDER/NAME`. */
@@ -53,8 +53,8 @@ export function totalOf(rows: readonly ModelUsage[]): ModelUsage {
 export function usageText(rows: readonly ModelUsage[]): string {
   const { requests, usage, cost } = totalOf(rows)
   const { inputTokens, outputTokens, cachedTokens } = usage
-  const cached = cachedTokens === undefined ? '' : ` (${cachedTokens.toLocaleString('en-US')} cached)`
-  const tokens = `${inputTokens.toLocaleString('en-US')} tokens in${cached}, ${outputTokens.toLocaleString('en-US')} out`
+  const cached = cachedTokens === undefined ? '' : ` (${thousands(cachedTokens)} cached)`
+  const tokens = `${thousands(inputTokens)} tokens in${cached}, ${thousands(outputTokens)} out`
   return `${plural(requests, 'request')}, ${tokens}${cost === undefined ? '' : `, cost ${costText(cost)}`}`
 }
 
@@ -64,14 +64,13 @@ export const costText = (cost: number): string => cost.toFixed(cost < 1 ? 4 : 2)
 /** Returns the lines of a table, its head first. Columns without values are left out. */
 export function usageLines(rows: readonly ModelUsage[]): readonly string[] {
   const all = rows.length > 1 ? [...rows, totalOf(rows)] : rows
-  const count = (value: number): string => value.toLocaleString('en-US')
   const columns: readonly (readonly [head: string, cell: (row: ModelUsage) => string, isShown: boolean])[] = [
     ['MODEL', ({ model }) => oneLine(model, 80), true],
-    ['TURNS', ({ turns }) => count(turns), true],
-    ['REQUESTS', ({ requests }) => count(requests), true],
-    ['TOKENS IN', ({ usage }) => count(usage.inputTokens), true],
-    ['OF THEM CACHED', ({ usage }) => count(usage.cachedTokens ?? 0), rows.some(({ usage }) => usage.cachedTokens !== undefined)],
-    ['TOKENS OUT', ({ usage }) => count(usage.outputTokens), true],
+    ['TURNS', ({ turns }) => thousands(turns), true],
+    ['REQUESTS', ({ requests }) => thousands(requests), true],
+    ['TOKENS IN', ({ usage }) => thousands(usage.inputTokens), true],
+    ['OF THEM CACHED', ({ usage }) => thousands(usage.cachedTokens ?? 0), rows.some(({ usage }) => usage.cachedTokens !== undefined)],
+    ['TOKENS OUT', ({ usage }) => thousands(usage.outputTokens), true],
     ['COST', ({ cost }) => (cost === undefined ? 'not known' : costText(cost)), rows.some(({ cost }) => cost !== undefined)],
   ]
   const shown = columns.filter(([, , isShown]) => isShown)

@@ -3,7 +3,7 @@ import { MODES } from '@mulligan/core/executor'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { type Choice, candidatesOf, idOf, isProvider, modelsAt, probeServers, readAgents, WAYS } from '@mulligan/host/parts'
 import { createChangeLog } from '@mulligan/tools'
-import { table } from '../../ui/text.ts'
+import { table, thousands } from '../../ui/text.ts'
 import type { ChatControl, SlashCommand } from './table.ts'
 
 export const model: SlashCommand = {
@@ -22,7 +22,7 @@ export const model: SlashCommand = {
     }
     const { say, choice, colors } = chat
     const { id, where, contextTokens } = choice().configured.model
-    const now = `${colors.bold(`${oneLine(id, 120)} on ${oneLine(where, 80)}`)}, ${contextTokens.toLocaleString('en-US')} tokens of context`
+    const now = `${colors.bold(`${oneLine(id, 120)} on ${oneLine(where, 80)}`)}, ${thousands(contextTokens)} tokens of context`
     say(name ? `From now on ${now}` : now, ...(name ? [] : await otherLines(chat)))
   },
 }

@@ -18,7 +18,7 @@ import { statusText } from '../../commands/mcp/status-text.ts'
 import { fromHome } from '../../paths.ts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
-import { localTime, modeText, table } from '../../ui/text.ts'
+import { localTime, modeText, table, thousands } from '../../ui/text.ts'
 import { sessionUsage, usageLines } from '../../ui/usage.ts'
 import { healthLines } from '../health.ts'
 import type { MakePanel } from '../panel/panels.ts'
@@ -191,10 +191,7 @@ export const COMMANDS: readonly SlashCommand[] = [
         ['mode', `${modeText(settings, yes)} (${oneLine(settings.approval.mode.from, 80)})`],
         ['folder', oneLine(fromHome(cwd), 200)],
         ['sandbox', sandbox() ?? 'not open yet: the first command opens it'],
-        [
-          'context',
-          `${used === undefined ? 'nothing' : used.toLocaleString('en-US')} of ${contextTokens.toLocaleString('en-US')} tokens used`,
-        ],
+        ['context', `${used === undefined ? 'nothing' : thousands(used)} of ${thousands(contextTokens)} tokens used`],
         ['requests', `${settings.limits.requests.value} a turn at most (${oneLine(settings.limits.requests.from, 80)})`],
         ...healthLines(view().health).map((line, at): Row => [at === 0 ? 'calls' : '', line]),
         ['session', session() ?? 'none yet: the first message starts it'],

@@ -4,6 +4,7 @@ import type { Repair } from '@mulligan/core/executor'
 import { oneLine, sanitize } from '@mulligan/host/light'
 import type { Colors } from '../../ui/colors.ts'
 import { type ResultEvent, repairText } from '../../ui/events-to-lines.ts'
+import { thousands } from '../../ui/text.ts'
 import { markdownLines } from '../markdown/lines.ts'
 import { cutLine, wrapped } from '../markdown/wrap.ts'
 import { FRAME, framed, type Panel, type PanelKey, topOf } from './panel.ts'
@@ -122,7 +123,7 @@ function detailLines({ input, repairs, event }: CallDetail, columns: number, col
   const about = [
     result.ok ? 'ok' : `${result.status} ${result.errorType}`,
     ...(attempts > 1 ? [`${attempts} attempts`] : []),
-    ...(attempts > 0 ? [`${Math.round(durationMs).toLocaleString('en-US')} ms`] : []),
+    ...(attempts > 0 ? [`${thousands(Math.round(durationMs))} ms`] : []),
   ].join(' · ')
   const read = render(result)
   const display = result.display === undefined ? [] : markdownLines(sanitize(result.display), { columns, colors })

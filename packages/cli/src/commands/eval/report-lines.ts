@@ -1,6 +1,6 @@
 /** Renders the report as tables. */
 import type { ArmSummary, Difference, EvalReport, Interval, Quartiles } from '@mulligan/eval'
-import { plural, table } from '../../ui/text.ts'
+import { plural, table, thousands } from '../../ui/text.ts'
 
 /** Renders the report as lines of plain text. */
 export function reportLines(report: EvalReport): string[] {
@@ -36,7 +36,7 @@ function conditionLines({ conditions }: EvalReport): string[] {
   const { model, where, contextTokens, date, version, seed, tasks, arms, runs, maxRequests, timeout, sandbox, leftOut } = conditions
   const ids = leftOut.map(({ task }) => task)
   return [
-    `${model} on ${where}, ${contextTokens.toLocaleString('en')} tokens of context`,
+    `${model} on ${where}, ${thousands(contextTokens)} tokens of context`,
     `${date}, mulligan ${version}, seed ${seed}`,
     `${plural(tasks.length, 'task')} × ${plural(arms.length, 'arm')} × ${plural(runs, 'run')}; a run has at most ${maxRequests} requests and ${timeout} s; sandbox: ${sandbox}`,
     ...(ids.length === 0 ? [] : [`Skipped because there is no sandbox: ${ids.join(', ')}`]),
