@@ -178,7 +178,7 @@ const compile = () =>
     const words = (list: string): string => `${begins(list)}${unspaced ? '' : `(?!${LETTER})`}`
     const pattern = (source: string): RegExp => new RegExp(source.replaceAll('\\p{L}', LETTER))
     const promises = [...(future ? [`${words(future)}[^.,:;!?。，]{0,${gap}}?(?:${acts})`] : []), ...(own ? [begins(own)] : [])]
-    const open = '(?:[:：]|\\.\\.\\.|…)$'
+    const open = '(?:[:：…]|\\.{3})$'
     return {
       promise: pattern(promises.join('|')),
       present: present ? pattern(`^(?=.*${words(present)})(?=.*(?:${now ? `${words(now)}|` : ''}${open}))`) : undefined,
