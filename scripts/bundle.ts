@@ -17,7 +17,7 @@ INLINED.push('eventsource-parser', 'ipaddr.js', 'jsonc-parser', 'picocolors', 'u
 
 /** Node modules that take up to 3 ms to load and that the start does not need. */
 const LATE = ['node:child_process', 'node:crypto', 'node:dns', 'node:dns/promises', 'node:readline', 'node:readline/promises']
-LATE.push('node:worker_threads', 'node:zlib')
+LATE.push('node:stream/consumers', 'node:timers/promises', 'node:worker_threads', 'node:zlib')
 
 /** Milliseconds for which files of earlier builds are kept, because a running process may still load them. */
 const DAY = 86_400_000

@@ -11,7 +11,7 @@ import { readText } from './read-text.ts'
 
 const FOLDER = join('.mulligan', 'skills')
 const MOST = 100
-const fields = z.looseObject({ name: z.string().min(1).max(64), description: z.string().min(1) })
+const fields = () => z.looseObject({ name: z.string().min(1).max(64), description: z.string().min(1) })
 
 export async function projectSkills(
   cwd: string,
@@ -24,7 +24,7 @@ export async function projectSkills(
     if (problem !== undefined) problems.push({ file, error: problem })
     if (text === undefined) continue
     try {
-      const checked = checkWith(fields, (await frontMatter(text)).fields)
+      const checked = checkWith(fields(), (await frontMatter(text)).fields)
       if (!checked.ok) throw new Error(`front matter: ${checked.error}`)
       const { name, description } = checked.value
       skills.push({ name: oneLine(name, 64), description: oneLine(description, 200), path: file })

@@ -5,7 +5,7 @@ import type { Repository } from './repository.ts'
 /** Seconds after which the executor aborts a reading call. */
 export const READ_TIMEOUT = 30
 
-export const repoParameter = z.string().default('.').describe('folder in the repository')
+export const repoParameter = () => z.string().default('.').describe('folder in the repository')
 export const REPO_ALIASES = ['repo_path', 'repository', 'cwd', 'dir', 'directory'] as const
 
 /** A repository without commits, as its files, for the examples. Its settings run no hooks of the user's and do not sign commits. */

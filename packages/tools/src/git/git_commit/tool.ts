@@ -21,7 +21,7 @@ const MAX_PATHS = 500
 const COMMIT_TIMEOUT = 300
 
 const input = z.object({
-  repo: repoParameter,
+  repo: repoParameter(),
   message: z
     .string()
     .trim()

@@ -21,7 +21,7 @@ const MAX_SECRETS = 500
 const LISTED = 500
 
 const input = z.object({
-  repo: repoParameter,
+  repo: repoParameter(),
   what: z.enum(['all', 'staged', 'unstaged']).default('all').describe('all: with new files'),
   range: z.string().optional().describe('a..b, or a commit to compare with; X^..X: what X changed'),
   path: z.string().optional().describe('file or folder'),

@@ -16,7 +16,7 @@ const BODY_LINES = 20
 const LINE_CHARS = 300
 
 const input = z.object({
-  repo: repoParameter,
+  repo: repoParameter(),
   ref: z.string().default('HEAD').describe('commit, branch, or range a..b'),
   path: z.string().optional().describe('only what changed it'),
   grep: z.string().min(1).optional().describe('text in the message'),

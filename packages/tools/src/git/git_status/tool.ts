@@ -13,7 +13,7 @@ const DEFAULT_ENTRIES = 200
 const MAX_ENTRIES = 2000
 
 const input = z.object({
-  repo: repoParameter,
+  repo: repoParameter(),
   limit: z.int().min(1).max(MAX_ENTRIES).default(DEFAULT_ENTRIES).describe('a page'),
   page: z.int().min(1).max(1e6).default(1).describe('from 1'),
 })

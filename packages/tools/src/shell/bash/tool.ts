@@ -28,9 +28,9 @@ const parameters = (timeout: number) =>
     allow_non_zero_exit: z.boolean().default(false).describe('any exit code is ok'),
   })
 
-const writes = z.literal('direct').optional().describe('"direct": on the real files, as for a server; asks first')
+const writes = () => z.literal('direct').optional().describe('"direct": on the real files, as for a server; asks first')
 
-const inputOf = (timeout: number, layers: boolean) => (layers ? parameters(timeout).extend({ writes }) : parameters(timeout))
+const inputOf = (timeout: number, layers: boolean) => (layers ? parameters(timeout).extend({ writes: writes() }) : parameters(timeout))
 /** The usual one is created once. */
 const input = inputOf(DEFAULT_TIMEOUT, true)
 

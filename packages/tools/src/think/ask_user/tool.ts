@@ -11,11 +11,11 @@ const MAX_BLANK = 3
 /** Seconds. The user may be away for a while. */
 const ANSWER_TIMEOUT = 3600
 
-const option = z.string().trim().min(1).max(MAX_OPTION_CHARS)
+const option = () => z.string().trim().min(1).max(MAX_OPTION_CHARS)
 const input = z.object({
   question: z.string().trim().min(1).max(MAX_CHARS).describe('one question'),
-  options: z.array(option).max(MAX_OPTIONS).default([]).describe('answers to choose from'),
-  default: option.optional().describe('taken when nobody answers'),
+  options: z.array(option()).max(MAX_OPTIONS).default([]).describe('answers to choose from'),
+  default: option().optional().describe('taken when nobody answers'),
 })
 type Input = z.infer<typeof input>
 

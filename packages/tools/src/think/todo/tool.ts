@@ -23,13 +23,14 @@ function statusOf(value: unknown): unknown {
   return SYNONYMS[word] ?? word
 }
 
-const item = z.object({
-  text: z.string().trim().min(1).max(MAX_CHARS).describe('the task'),
-  status: z.enum(STATUSES).default('pending').describe('how far it is'),
-})
-const input = z.object({ items: z.array(item).max(MAX_ITEMS).optional().describe('the whole list, in order') })
+const item = () =>
+  z.object({
+    text: z.string().trim().min(1).max(MAX_CHARS).describe('the task'),
+    status: z.enum(STATUSES).default('pending').describe('how far it is'),
+  })
+const input = z.object({ items: z.array(item()).max(MAX_ITEMS).optional().describe('the whole list, in order') })
 
-type TodoItem = z.infer<typeof item>
+type TodoItem = z.infer<ReturnType<typeof item>>
 
 const ALIASES = ['update_plan', 'todowrite', 'todo_write', 'write_todos', 'update_todos', 'todoread', 'todo_read']
 
@@ -101,4 +102,4 @@ function list(state: SessionState, items: readonly TodoItem[]): ToolOk {
 }
 
 /** Ignores entries that are invalid, such as those from another version or edited by hand. */
-const itemsIn = (value: unknown): TodoItem[] => z.array(item).safeParse(value).data ?? []
+const itemsIn = (value: unknown): TodoItem[] => z.array(item()).safeParse(value).data ?? []
