@@ -77,8 +77,7 @@ const notRun = (raw: string, why: string): Repair => ({
 })
 
 /** With more words than this around it, quoted markup is part of an answer. */
-const MORE_WORDS = /^\P{L}*(?:\p{L}+\P{L}+){12}\p{L}/u
-const isFewWords = (text: string): boolean => !MORE_WORDS.test(text)
+const isFewWords = (text: string): boolean => !/^\P{L}*(?:\p{L}+\P{L}+){12}\p{L}/u.test(text)
 /** A longer text is not a single call. In characters. */
 const MAX_ALONE = 8000
 

@@ -15,16 +15,15 @@ export interface SearchWord {
   readonly isPrefix: boolean
 }
 
-const TOKEN = /[\p{L}\p{N}\p{M}]+/gu
 /** Scripts without blanks between words: an index has whole sentences as one word. */
-const WITHOUT_BLANKS =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const hasNoBlanks = (text: string): boolean =>
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(text)
 
 export function wordsIn(search: string): readonly SearchWord[] {
   const texts = search.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS)
   return texts.map((text, at) => ({
     text,
-    tokens: WITHOUT_BLANKS.test(text) ? [] : (text.match(TOKEN) ?? []),
+    tokens: hasNoBlanks(text) ? [] : (text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []),
     isPrefix: at === texts.length - 1,
   }))
 }

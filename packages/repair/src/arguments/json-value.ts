@@ -19,7 +19,7 @@ const NO_NUMBER = /^[+-]?(?:\d[\d_]*\.?\d*|\.\d+)e[+-]?$|^[+-]?0(?:x[\da-f_]*|[o
 /** The start of an item that has no comma before it. */
 const PLAIN_ITEM = /["'“”{[]|-?\d|true|false|null/y
 /** Usual beginnings and endings of strings, unlike the text between two quotes inside one string. */
-const EDGES = /^(?=.*[\p{L}\p{N}_])["\p{L}\p{N}_<({[/$.-](?:.*["\p{L}\p{N}_>)}\].!?;\\])?$/su
+const hasEdges = (text: string): boolean => /^(?=.*[\p{L}\p{N}_])["\p{L}\p{N}_<({[/$.-](?:.*["\p{L}\p{N}_>)}\].!?;\\])?$/su.test(text)
 const PLAIN_KEY = /^[\w.$-]+$/
 
 export function readValue(state: State): unknown {
@@ -134,7 +134,7 @@ function checkEdges(state: State, list: readonly unknown[], guessed: boolean, ha
   const texts = list.filter((item) => typeof item === 'string')
   if (texts.length < 2) return
   state.textsInList = true
-  if (!hasQuotes && texts.every((text) => EDGES.test(text))) return
+  if (!hasQuotes && texts.every(hasEdges)) return
   if (guessed || hasQuotes) throw unclear(state.position)
   state.edgesUnclear = true
 }
