@@ -1,7 +1,7 @@
 /**
  * Kills processes with SIGKILL at every commit and effect of a turn, and at random moments, and shows what became of the turns. `KILLS` is
- * how often at each commit and effect (default 1), with 50 times as many turns that are killed at random moments, of which some have ended
- * by then, and 10 times as many of servers.
+ * how often at each commit and effect (default 1), with 25 times as many turns that are killed at random moments, besides those that have
+ * ended by then, and 10 times as many of servers.
  */
 
 import { hasPostgres, startPostgres } from '../packages/agent/src/store/postgres.fixture.ts'
@@ -16,7 +16,8 @@ import type { Row, Table } from './table.ts'
 const KILLS = Number(process.env['KILLS'] ?? 1)
 /** Turns that one kill at a random instant strikes. */
 const AT_ONCE = 10
-const INSTANTS = Math.ceil((50 * KILLS) / AT_ONCE)
+/** Turns to strike at random instants before their end. */
+const STRUCK = 25 * KILLS
 /** Turns that wait for one kill, each at its own place. */
 const HELD = 60
 /** Parts to run: `boundaries`, `instants`, `control`, `servers`, `server-boundaries`, `disk`. */
@@ -60,7 +61,13 @@ async function boundaries(options: Options, name: string): Promise<readonly Fate
 async function instants(options: Options, name: string): Promise<readonly Fate[]> {
   await using turns = await openTurns(await options())
   const { ms } = await turns.calm(AT_ONCE)
-  return await each(name, upTo(INSTANTS), () => turns.atRandom(AT_ONCE, ms))
+  const fates: Fate[] = []
+  for (let struck = 0; struck < STRUCK; ) {
+    const some = await each(`${name}, ${struck} of ${STRUCK}`, [AT_ONCE], (count) => turns.atRandom(count, ms))
+    fates.push(...some)
+    struck += some.filter(({ instant }) => instant !== undefined).length
+  }
+  return fates
 }
 
 async function control(options: Options, name: string): Promise<readonly Fate[]> {
@@ -84,7 +91,7 @@ async function serverInstants(options: ServerOptions, name: string, full = false
   const start = performance.now()
   await kills.round({ kind: 'none' }, AT_ONCE)
   const whole = performance.now() - start
-  const strikes = upTo(Math.ceil(INSTANTS / 5)).map((): Strike => {
+  const strikes = upTo(KILLS).map((): Strike => {
     const fullMs = Math.random() * whole
     return full ? { kind: 'full disk', fullMs, ms: whole - fullMs } : { kind: 'instant', ms: whole }
   })
