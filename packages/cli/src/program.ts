@@ -82,7 +82,7 @@ async function withCommand(argv: readonly string[]): Promise<readonly string[]> 
       .sort(([, one], [, other]) => one - other)[0]?.[0]
     if (meant) throw new UsageError(`unknown command "${first}"; did you mean ${meant}?`, `To send it as a prompt: mulligan run ${first}`)
   }
-  return [opensChat(argv) || argv.includes('--resume') ? 'chat' : 'run', ...argv]
+  return [opensChat(argv) || argv.some((arg) => /^--resume(?:=|$)/.test(arg)) ? 'chat' : 'run', ...argv]
 }
 
 /** `help run` is `run --help`. */

@@ -1,7 +1,7 @@
 /** Runs a chat in this process with a real workspace, store and model over HTTP. What it shows is available as text. */
 import { realpathSync } from 'node:fs'
 import type { PromptImage } from '@mulligan/agent'
-import { type ChoiceFlags, openWorkspace, readImages, type Workspace } from '@mulligan/host/parts'
+import { type ChoiceChanges, openWorkspace, readImages, type Workspace, withChanges } from '@mulligan/host/parts'
 import type { ScriptedModel } from '@mulligan/testing'
 import type { CliFixture } from '../../test/cli.fixture.ts'
 import { mentionsIn } from '../mentions.ts'
@@ -24,8 +24,8 @@ export interface Talk extends AsyncDisposable {
   readonly text: () => string
 }
 
-export interface TalkOptions extends ChoiceFlags {
-  readonly session?: string
+export interface TalkOptions extends ChoiceChanges {
+  readonly session?: string | undefined
   readonly yes?: boolean
   readonly attached?: readonly PromptImage[]
   /** Replaces the workspace's changes to ignored files. */
@@ -42,7 +42,7 @@ export async function talk(
   process.env['MULLIGAN_DATA_DIR'] = here.data
   const { ports, connect } = chatPorts(plain, () => undefined)
   const workspace = await openWorkspace({
-    ...{ cwd, env: process.env, flags: { model: 'scripted', baseUrl: model.url, ...flags }, session, yes },
+    ...{ cwd, env: process.env, flags: withChanges({ model: 'scripted', baseUrl: model.url }, flags), session, yes },
     ...ports.ofWorkspace,
     aroundOwnCode: ownCodeIn(cwd),
   })

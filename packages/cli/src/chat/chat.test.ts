@@ -246,6 +246,25 @@ describe('a chat', () => {
     expect(await chat.send('/cost')).toMatch(/scripted +2 +2 [\s\S]*other +1 +1 [\s\S]*total +3 +3 /)
   })
 
+  it('/resume uses the model of that session, if none was named; a new session keeps it', async () => {
+    await using set = await scene([say('One.'), say('Five.')])
+    await using other = await scriptedModel([say('Two.'), say('Three.'), say('Four.')], { models: ['other'] })
+    const ids: (string | undefined)[] = []
+    for (const model of [set.model, other]) {
+      await using chat = await talk(set.here, model)
+      await chat.send('hello')
+      ids.push(chat.chat.session())
+    }
+    const [first, second] = ids
+    await using chat = await talk(set.here, set.model, { model: undefined, baseUrl: undefined, session: second })
+    expect(await chat.send('and?')).toContain('Three.')
+    await chat.send('/clear')
+    await chat.send('/mode auto')
+    expect(await chat.send('and?')).toContain('Four.')
+    await chat.send(`/resume ${first}`)
+    expect(await chat.send('and?')).toContain('Five.')
+  })
+
   it('/cost tells the money where prices are set, with the tasks of other agents, and whose prices are not known', async () => {
     const prices = { 'openai-compatible/scripted': { prices: { input: 1000, output: 10_000, cached: 100 } } }
     const used = (input: number, output: number, cached = 0) => ({ usage: { input, output, cached } })

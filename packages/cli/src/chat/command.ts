@@ -4,9 +4,9 @@
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { AgentEvent, PromptImage } from '@mulligan/agent'
-import { oneLine, UsageError } from '@mulligan/host/light'
-import { type Choice, type Notice, openWorkspace, readImages } from '@mulligan/host/parts'
+import type { AgentEvent, PromptImage, Store } from '@mulligan/agent'
+import { type Ask, oneLine, UsageError } from '@mulligan/host/light'
+import { type Choice, type Notice, openWorkspace, readImages, readSettings, type Settings } from '@mulligan/host/parts'
 import { attachedImages, checkTakesImages } from '../attached.ts'
 import type { RunFlags } from '../commands/run.ts'
 import { ignoredLine } from '../ignored.ts'
@@ -23,14 +23,15 @@ import { modeText } from '../ui/text.ts'
 import type { ChatEnds, Left } from './chat-types.ts'
 
 export interface ChatFlags extends Omit<RunFlags, 'takeOver' | 'json' | 'jsonStream'> {
-  /** Opens the list of sessions first. */
-  readonly resume?: boolean
+  /** The session to continue; true asks for one. */
+  readonly resume?: string | boolean
   /** Prints plain lines. */
   readonly plain?: boolean
 }
 
 /** @returns the exit code. @throws UsageError */
-export async function chatCommand(flags: ChatFlags, output: Output): Promise<number> {
+export async function chatCommand({ resume, ...given }: ChatFlags, output: Output): Promise<number> {
+  const flags: ChatFlags = { ...given, ...(typeof resume === 'string' ? { session: resume } : { resume: resume === true }) }
   needTerminal()
   const server = serverNamed(flags.server, process.env)
   if (server !== undefined) return (await import('../remote/chat.ts')).chatOnServer(server, flags, output)
@@ -43,7 +44,7 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
   try {
     const workspace = await openWorkspace({
       ...{ cwd, env: process.env, flags, yes: flags.yes === true, agentsMd: flags.agentsMd !== false, version: version() },
-      session: (store) => chooseSession(store, cwd, flags),
+      session: (store) => (flags.resume ? pickAtStart(store, cwd, { flags, person, output }) : chooseSession(store, cwd, flags)),
       ...(person && { ask: person, trust: trustInWords(person) }),
       ...ports.ofWorkspace,
       aroundOwnCode: ownCodeIn(cwd),
@@ -51,8 +52,7 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
     const { choice, sessions, data } = workspace
     const { settings } = choice
     checkTakesImages(choice.configured.model, attached)
-    const isPlain =
-      flags.plain === true || settings.plain.value === 'on' || (settings.plain.value === 'auto' && process.env['TERM'] === 'dumb')
+    const isPlain = isPlainFor(flags, settings)
     setTheme(isPlain ? 'none' : themeFor(settings.theme.value, process.env))
     const { openChat, showChat, showPlain, openHistory, mentionsIn, mentionOf, droppedImages, createClipboard, completerFor } =
       await loadParts()
@@ -68,7 +68,6 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
       mentioned: (text) => mentionsIn(text).filter((path) => existsSync(resolve(cwd, path))),
       images: (paths, count) => readImages(cwd, paths, count),
     })
-    if (flags.resume) chat.submit('/resume')
     const clipboard = createClipboard(process.env, cwd)
     try {
       const history = openHistory(data.dir, cwd)
@@ -92,6 +91,29 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
   } finally {
     unwatch()
   }
+}
+
+const isPlainFor = (flags: ChatFlags, { plain }: Pick<Settings, 'plain'>): boolean =>
+  flags.plain === true || plain.value === 'on' || (plain.value === 'auto' && process.env['TERM'] === 'dumb')
+
+interface AtStart {
+  readonly flags: ChatFlags
+  /** Asks at the terminal, if somebody is there. */
+  readonly person: Ask | undefined
+  readonly output: Output
+}
+
+/**
+ * Lets the user choose a session before the model is chosen, because the session may remember its model.
+ * @returns undefined if none was chosen. @throws UsageError
+ */
+async function pickAtStart(store: Store, cwd: string, { flags, person, output }: AtStart): Promise<string | undefined> {
+  const settings = readSettings(cwd, flags, process.env)
+  const { pickFromLines, sessionList } = await import('./commands/pick-session.ts')
+  if (isPlainFor(flags, settings)) return pickFromLines(store, cwd, person)
+  setTheme(themeFor(settings.theme.value, process.env))
+  const { showPanel } = await loadParts()
+  return showPanel(sessionList({ store, cwd, colors: colorsFor(process.stdout) }, undefined), output)
 }
 
 /**

@@ -5,7 +5,6 @@ import { MODES } from '@mulligan/core/executor'
 import { promptCommands, readAgents, takesArguments, type Workspace } from '@mulligan/host/parts'
 import { resourceServers } from '../commands/mcp/status-text.ts'
 import { THEMES } from '../ui/colors.ts'
-import { localTime } from '../ui/text.ts'
 import { shownPrompt } from './chat-input.ts'
 import type { Chat } from './chat-types.ts'
 import { foundModels } from './commands/choices.ts'
@@ -13,8 +12,6 @@ import { messagesOf } from './commands/rewind.ts'
 import { COMMANDS, isBuiltIn } from './commands/table.ts'
 import { type CommandChoice, type Completer, createCompleter, type Choice as Value } from './input/completion.ts'
 import { workspaceFiles } from './input/files.ts'
-
-const SESSIONS = 20
 
 /** @param servers the MCP servers, whose prompts and resources are offered */
 export async function completerFor(
@@ -39,13 +36,9 @@ export async function completerFor(
       (await messagesOf(store, chat.session()))
         .toReversed()
         .map(({ number, prompt }) => ({ value: String(number), description: `before: ${shownPrompt(prompt).text}` })),
-    resume: async () => {
-      const sessions = await store.sessions({ cwd, limit: SESSIONS })
-      return sessions.map(({ id, title, updatedAt }): Value => ({ value: id, description: `${localTime(updatedAt)}  ${title}` }))
-    },
   }
-  const commands = COMMANDS.map(({ name, aliases, description, usage }): CommandChoice => {
-    return { name, aliases, description, values: values[name], takesText: usage !== undefined }
+  const commands = COMMANDS.map(({ name, aliases, description, usage, opens }): CommandChoice => {
+    return { name, aliases, description, values: values[name], opens, takesText: usage !== undefined }
   })
   const own = (await promptCommands(cwd, process.env)).commands
     .filter(({ name }) => !isBuiltIn(name))

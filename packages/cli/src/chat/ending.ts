@@ -44,6 +44,17 @@ export const writer = (take: (text: string) => void, after: (done: () => void) =
     return true
   }) as NodeJS.WriteStream['write']
 
+/** Returns a stream with some members replaced. */
+export function overridden<T extends object>(stream: T, own: Partial<T>): T {
+  return new Proxy(stream, {
+    get: (target, key) => {
+      if (Object.hasOwn(own, key)) return own[key as keyof T]
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
 /** Reports output of tools and libraries line by line, since it would corrupt the screen. @returns a function that stops it */
 function captureStrays(tell: (text: string) => void): () => void {
   const streams = [process.stdout, process.stderr]

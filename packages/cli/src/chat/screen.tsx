@@ -6,7 +6,7 @@ import type { Output } from '../ui/output.ts'
 import { modeText } from '../ui/text.ts'
 import { asksBackground, createBackground } from './background.ts'
 import type { Chat, ChatState } from './chat-types.ts'
-import { attend, type Ended, writer } from './ending.ts'
+import { attend, type Ended, overridden, writer } from './ending.ts'
 import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
 import { Prompt } from './input/prompt.tsx'
@@ -129,16 +129,6 @@ function watched(see: (text: string) => void, filter: (text: string | null) => s
     return text
   }
   return overridden(process.stdin, { read })
-}
-
-function overridden<T extends object>(stream: T, own: Partial<T>): T {
-  return new Proxy(stream, {
-    get: (target, key) => {
-      if (Object.hasOwn(own, key)) return own[key as keyof T]
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
 }
 
 export interface AppProps {

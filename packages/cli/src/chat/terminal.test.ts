@@ -223,7 +223,7 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     await screen.keys('Enter')
     await screen.until(/Second\.[\s\S]*1 request/)
     await screen.type('/resume')
-    await screen.keys('Enter', 'Enter')
+    await screen.keys('Enter')
     await screen.until(/Sessions · 2[\s\S]*› .*another one/)
     await screen.type('line')
     await screen.until('No session has these words')

@@ -56,7 +56,7 @@ const SESSION = flag('--session <id>', 'continue this session')
 const LAST_SESSION = flag('--last', 'continue the latest session in this folder; also -c, --continue').conflicts('session')
 const IMAGE = flag('-i, --image <file>', 'attach an image to the prompt; can be repeated').argParser(several)
 const PLAIN = flag('--plain', 'print plain lines, for screen readers and simple terminals')
-const RESUME = flag('--resume', 'choose the session to continue from a list; also -r').conflicts(['session', 'last'])
+const RESUME = flag('--resume [id]', 'continue a session: this one, or one chosen from a list; also -r').conflicts(['session', 'last'])
 
 /** Accepts the values of a configuration key. They are looked up only if the flag is given, so that startup does not read the schema. */
 const oneOf =

@@ -15,7 +15,7 @@ export interface RemoteFlags extends ChoiceFlags {
   readonly takeOver?: boolean
   readonly json?: boolean
   readonly jsonStream?: boolean
-  readonly resume?: boolean
+  readonly resume?: string | boolean
   /** Paths of images that are attached to the prompt. */
   readonly image?: readonly string[]
 }

@@ -23,6 +23,8 @@ export const withChanges = (flags: ChoiceFlags, changes: ChoiceChanges): ChoiceF
 export interface Choice {
   /** The flags as given, with later changes applied. */
   readonly flags: ChoiceFlags
+  /** The flags that open the model that the session remembers; empty if it remembers none. They count where {@link flags} name no model. */
+  readonly remembered: ChoiceFlags
   readonly settings: Settings
   readonly named: NamedAgent
   /** All named agents. */
@@ -43,30 +45,38 @@ export interface ChooseOptions {
 }
 
 /** @throws UsageError */
-export async function choose(cwd: string, given: ChoiceFlags, { env, before, session, store, ask, trust }: ChooseOptions): Promise<Choice> {
+export async function choose(cwd: string, flags: ChoiceFlags, { env, before, session, store, ask, trust }: ChooseOptions): Promise<Choice> {
   const started = session === undefined ? undefined : await lastStart(store, session)
-  const flags = { ...(isOpen(given) && modelOf(started)), ...given }
   const read = async () => {
-    const settings = readSettings(cwd, flags, env)
-    const agents = await readAgents(cwd, settings, env)
-    return { settings, agents, named: chooseAgent(agents, effectiveAgent(started, settings)) }
+    // A new session keeps the model of the one before it.
+    const remembered = isOpen(flags) ? (session === undefined ? before?.remembered : modelOf(started)) : undefined
+    const kept = await readWith(cwd, { ...remembered, ...flags }, env, started)
+    // An agent that is named now brings its own model, if it has one.
+    const isOwn = flags.agent !== undefined && kept.named.model !== undefined
+    return isOwn ? { ...(await readWith(cwd, flags, env, started)), remembered: {} } : { ...kept, remembered: remembered ?? {} }
   }
   const {
     settings,
     agents: { all: agents },
     named,
+    remembered,
   } = trust ? await settled(cwd, read, { env, ...trust }) : await read()
-  const isSame =
-    before && before.named.model === named.model && before.flags.model === flags.model && before.flags.baseUrl === flags.baseUrl
-  if (isSame) return { flags, settings, named, agents, configured: before.configured }
+  const opens = { ...remembered, ...flags }
+  const { model, baseUrl }: ChoiceFlags = { ...before?.remembered, ...before?.flags }
+  const choice = { flags, remembered, settings, named, agents }
+  if (before && before.named.model === named.model && model === opens.model && baseUrl === opens.baseUrl)
+    return { ...choice, configured: before.configured }
   const ownModel = named.model === undefined ? undefined : { value: named.model, origin: named.origin, from: named.from }
   return {
-    flags,
-    settings,
-    named,
-    agents,
-    configured: await openEffectiveModel(settings, ownModel, flags.opensInReasoning === true, env, ask ? { ask } : {}),
+    ...choice,
+    configured: await openEffectiveModel(settings, ownModel, opens.opensInReasoning === true, env, ask ? { ask } : {}),
   }
+}
+
+async function readWith(cwd: string, flags: ChoiceFlags, env: Env, started: Started | undefined) {
+  const settings = readSettings(cwd, flags, env)
+  const agents = await readAgents(cwd, settings, env)
+  return { settings, agents, named: chooseAgent(agents, effectiveAgent(started, settings)) }
 }
 
 type Started = Extract<AgentEvent, { type: 'turn.started' }>
@@ -78,8 +88,8 @@ async function lastStart(store: Store, sessionId: string): Promise<Started | und
   return (await store.events({ sessionId, turnId: last.id })).findLast((event) => event.type === 'turn.started')
 }
 
-/** Whether the flags leave the model to the session. A named agent may have a model of its own. */
-const isOpen = ({ model, baseUrl, agent }: ChoiceFlags): boolean => model === undefined && baseUrl === undefined && agent === undefined
+/** Whether the flags leave the model to the session. */
+const isOpen = ({ model, baseUrl }: ChoiceFlags): boolean => model === undefined && baseUrl === undefined
 
 /** Returns the flags that open the session's model again. */
 const modelOf = (started: Started | undefined): ChoiceFlags => (started?.reopen ? { model: started.model, ...started.reopen } : {})

@@ -15,7 +15,7 @@ export const model: SlashCommand = {
     const [name, baseUrl] = args.split(/\s+/)
     if (name) {
       const [provider = ''] = name.split('/', 1)
-      const kept = isProvider(provider) && provider !== COMPATIBLE ? undefined : chat.choice().flags.baseUrl
+      const kept = isProvider(provider) && provider !== COMPATIBLE ? undefined : addressOf(chat.choice())
       await chat.change({ model: name, baseUrl: baseUrl ?? kept }).catch((error: unknown) => {
         throw error instanceof UsageError && error.hint === WAYS ? unnamed(name) : error
       })
@@ -41,10 +41,13 @@ export async function foundModels(): Promise<readonly { readonly value: string; 
 
 const COMPATIBLE = 'openai-compatible'
 
+/** Returns the address that a flag, `/model` or the session has named. */
+const addressOf = ({ remembered, flags }: Choice): string | undefined => ({ ...remembered, ...flags }).baseUrl
+
 /** Returns the other models of the server whose address is configured. */
-async function atConfigured({ settings, flags }: Choice) {
-  const { baseUrl } = settings
-  const url = flags.baseUrl ?? baseUrl?.value
+async function atConfigured(choice: Choice) {
+  const { baseUrl } = choice.settings
+  const url = addressOf(choice) ?? baseUrl?.value
   if (url === undefined) return []
   const names = await modelsAt(url, process.env, baseUrl?.origin !== 'project')
   return names.map((name) => ({ value: `${COMPATIBLE}/${name}`, description: `on ${new URL(url).host}` }))

@@ -116,6 +116,8 @@ export interface SlashCommand {
   /** Usage of its argument, such as `[NAME]`. */
   readonly usage?: string
   readonly description: string
+  /** Whether it opens a panel if it is given no argument. */
+  readonly opens?: true
   /** Whether it can run during a turn. */
   readonly anytime?: true
   /** @throws UsageError */
@@ -289,9 +291,10 @@ export const COMMANDS: readonly SlashCommand[] = [
     aliases: ['sessions'],
     usage: '[ID]',
     description: 'continue another session; without an ID, search the sessions, and rename, export or delete them',
+    opens: true,
     run: async (id, chat) => {
       if (id === '' && chat.plain) return listSessions(chat)
-      const chosen = id === '' ? await (await import('./pick-session.ts')).pickSession(chat) : id
+      const chosen = id === '' ? await chat.open((await import('./pick-session.ts')).sessionList(chat, chat.session())) : id
       if (chosen !== undefined) await chat.goOnWith(chosen)
     },
   },

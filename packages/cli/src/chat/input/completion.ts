@@ -41,6 +41,8 @@ export interface CommandChoice {
   readonly values?: ((signal: AbortSignal) => Promise<readonly Choice[]> | readonly Choice[]) | undefined
   /** Whether it takes free text. Default false. */
   readonly takesText?: boolean
+  /** Whether it opens a panel if nothing follows its name. Default false. */
+  readonly opens?: boolean | undefined
   /** What it takes, shown behind its name: `[ISSUE]`. */
   readonly usage?: string | undefined
 }
@@ -106,12 +108,14 @@ function withAlias(typed: string, commands: readonly CommandChoice[]): readonly 
 }
 
 const names = (typed: string, commands: readonly CommandChoice[]): Completion[] =>
-  fitting(typed, withAlias(typed, commands), ({ name }) => name).map(({ name, description, usage, values, takesText = false }) => ({
-    insert: `/${name} `,
-    label: usage === undefined ? `/${name}` : `/${name} ${oneLine(usage, MAX_USAGE)}`,
-    description: oneLine(description),
-    submits: !values && !takesText,
-  }))
+  fitting(typed, withAlias(typed, commands), ({ name }) => name).map(
+    ({ name, description, usage, values, opens = false, takesText = false }) => ({
+      insert: `/${name} `,
+      label: usage === undefined ? `/${name}` : `/${name} ${oneLine(usage, MAX_USAGE)}`,
+      description: oneLine(description),
+      submits: opens || (!values && !takesText),
+    }),
+  )
 
 /** Returns completions for values, except those that the terminal would not show verbatim: the text on screen must be the text sent. */
 const valueItems = (typed: string, values: readonly Choice[]): Completion[] =>

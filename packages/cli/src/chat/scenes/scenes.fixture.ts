@@ -282,7 +282,7 @@ const WORK: Story = {
       is: 'panel',
       act: async (screen) => {
         await screen.type('/resume')
-        await screen.keys('Enter', 'Enter')
+        await screen.keys('Enter')
         await screen.until(/^Sessions · 2[\s\S]*›/)
       },
       after: async (screen) => {

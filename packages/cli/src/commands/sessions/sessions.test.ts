@@ -125,6 +125,17 @@ describe('the model of a session', () => {
     expect(await here.run(['and?', '--last'])).toMatchObject({ code: 0, stdout: 'Four.\n' })
   })
 
+  it('answers with an agent that is named, unless that has a model of its own', async () => {
+    await using model = await scriptedModel([say('One.'), say('Two.')])
+    await using other = await scriptedModel([say('Three.')], { models: ['other'] })
+    using here = place()
+    await here.run(['first', ...using(model)])
+    expect(await here.run(['and?', '--last', '--agent', 'plan'])).toMatchObject({ code: 0, stdout: 'Two.\n' })
+    const own = { agents: { own: { model: 'openai-compatible/other' } }, baseUrl: other.url }
+    here.write('../.config/mulligan/config.json', JSON.stringify(own))
+    expect(await here.run(['and?', '--last', '--agent', 'own'])).toMatchObject({ code: 0, stdout: 'Three.\n' })
+  })
+
   it('is not remembered if a project chose it', async () => {
     await using model = await scriptedModel([say('One.')])
     using here = trusted(place({ 'mulligan.json': JSON.stringify({ model: 'scripted', baseUrl: model.url }) }))
