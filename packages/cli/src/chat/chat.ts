@@ -189,10 +189,8 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   /** A command given during a turn acts at once, or waits for its end. */
-  async function commandDuringTurn(name: string, args: string, typed: string): Promise<void> {
-    if (await messages.ofCommand(name)) waiting.add(typed)
-    else await command(name, args)
-  }
+  const commandDuringTurn = async (name: string, args: string, typed: string): Promise<void> =>
+    (await messages.ofCommand(name)) ? waiting.add(typed) : command(name, args)
 
   async function command(name: string, args: string): Promise<void> {
     show({ kind: 'user', text: sanitize(`/${name} ${args}`).trim() })
@@ -223,6 +221,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     ...{ cwd, data, store, colors, ignored, servers, mcp, ready: workspace.ready, yes, turn, steering, leave, tell, agent: agentNow },
     session: () => session,
     choice: () => choice,
+    ask: questions.ask,
     view: () => view,
     sandbox: () => sandbox,
     send: (text) => turn((signal) => send(text, [], signal)),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { place, trusted, using } from '../../test/cli.fixture.ts'
-import { talk } from './chat.fixture.ts'
+import { itemText, type Talk, talk } from './chat.fixture.ts'
 
 type Reply = ReturnType<typeof say>
 
@@ -28,12 +28,43 @@ async function scene(...rest: readonly Reply[]) {
   }
 }
 
+/** Goes back, and says yes to what is restored. */
+async function rewind({ chat }: { readonly chat: Talk }, typed: string): Promise<string> {
+  const before = chat.chat.state().items.length
+  chat.chat.submit(typed)
+  await chat.until(({ question }) => question !== undefined)
+  chat.chat.answer('y')
+  await chat.until(({ isWorking }) => !isWorking)
+  return chat.chat.state().items.slice(before).map(itemText).join('\n')
+}
+
 describe('/rewind', () => {
+  it('shows the files that it would restore, and asks; a no changes nothing', async () => {
+    const other = (number: number) => call('write_file', { path: `dir/${number}.txt`, content: 'one\ntwo\n' })
+    await using set = await scene(...Array.from({ length: 11 }, (_, at) => other(at)), say('Made 11.'))
+    const { chat, text } = set
+    await chat.send('fourth')
+    chat.chat.submit('/rewind 2')
+    await chat.until(({ question }) => question?.line === '  [y]es, [n]o: ')
+    expect(chat.text()).toMatch(/\? This restores 12 files, as before message 2:\n {2}restored +\+1 -1 +a\.txt\n/)
+    expect(chat.text()).toMatch(/ {2}removed +\+0 -2 +dir\/8\.txt\n {2}… and 2 more$/)
+    chat.chat.answer('what')
+    await chat.until(({ question }) => question?.line === 'Please answer [y]es, [n]o: ')
+    chat.chat.answer('n')
+    expect(await chat.until(({ isWorking }) => !isWorking)).toMatch(/Nothing was taken back\.$/)
+    expect([text(), await chat.send('/rewind')]).toEqual(['v3\n', expect.stringContaining('fourth')])
+    chat.chat.submit('/rewind 2 files')
+    await chat.until(({ question }) => question !== undefined)
+    chat.chat.interrupt()
+    expect(await chat.until(({ isWorking }) => !isWorking)).toMatch(/Nothing was taken back\.$/)
+    expect(text()).toBe('v3\n')
+  })
+
   it('lists the messages; takes conversation and files back, and puts the message into the input', async () => {
     await using set = await scene(say('Fourth.'))
     const { chat, text, sent } = set
     expect(await chat.send('/rewind')).toMatch(/N +WHEN +MESSAGE\n1 .*first\n2 .*second\n3 .*third\n/)
-    expect(await chat.send('/rewind 2')).toMatch(
+    expect(await rewind(set, '/rewind 2')).toMatch(
       /Made 1\.[\s\S]*Taken back 2 messages: the conversation and the files\. Changes of 2 turns were undone\./,
     )
     expect([text(), chat.chat.state().draft]).toEqual(['v1\n', { text: 'second' }])
@@ -57,7 +88,7 @@ describe('/rewind', () => {
   it('of the files leaves the conversation, and the model is told of what was undone', async () => {
     await using set = await scene(say('Fourth.'))
     const { chat, text, sent } = set
-    expect(await chat.send('/rewind 1 files')).toContain('Taken back 3 messages: the files; the conversation stays.')
+    expect(await rewind(set, '/rewind 1 files')).toContain('Taken back 3 messages: the files; the conversation stays.')
     expect([text(), chat.chat.state().draft]).toEqual(['v0\n', undefined])
     await chat.send('other')
     expect(sent()).toMatch(/third.*I have undone the changes that you made in turn \S+\/1.*other/)
@@ -77,7 +108,7 @@ describe('/rewind', () => {
     await using set = await scene(call('bash', { command: 'echo new > b.txt', writes: 'direct' }), say('Made.'), say('Fifth.'))
     const { chat, here, sent } = set
     await chat.send('make it')
-    expect(await chat.send('/rewind 3')).toMatch(/Not undone, because these changes are not recorded:\n {2}bash [^"]*echo new/)
+    expect(await rewind(set, '/rewind 3')).toMatch(/Not undone, because these changes are not recorded:\n {2}bash [^"]*echo new/)
     expect([set.text(), here.has('b.txt')]).toEqual(['v2\n', true])
     await chat.send('other')
     expect(sent()).toMatch(/What else you did after it was not undone: bash [^"]*echo new/)

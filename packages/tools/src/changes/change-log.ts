@@ -68,6 +68,8 @@ export interface RecordedChanges extends ChangeLog {
   readonly undo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
   /** Returns what would prevent undoing these turns one after another, latest first, without undoing anything. */
   readonly conflicts: (turns: readonly string[]) => Promise<readonly Conflict[]>
+  /** Returns the net change that these turns together have made, as far as it is in effect: what undoing them would revert. */
+  readonly net: (turns: readonly string[]) => Promise<readonly FileChange[]>
   /** The reverse of `undo`, for a turn that was undone. */
   readonly redo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
   /** Returns a stored content by its hash. @throws Lost */
@@ -179,8 +181,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
       const found = turnsOf(all).filter(({ turn }) => turns.includes(turn))
       const since = Math.min(...found.map((one) => one.since))
       const later = all.slice(since + 1).flatMap(({ changeset }) => (changeset && !turns.includes(changeset.turn) ? [changeset] : []))
-      const present = found.toSorted((a, b) => a.since - b.since).flatMap((one) => one.present)
-      const { conflicts } = await planUndo(root, present, blobs, (path) => movedSince(later, path))
+      const { conflicts } = await planUndo(root, presentOf(found), blobs, (path) => movedSince(later, path))
       return [...conflicts, ...(found.some(({ damaged }) => damaged) ? [DAMAGED] : [])]
     })
 
@@ -197,10 +198,15 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     turns: async (session) => turnsOf(await changesets(session)).map(changedTurn),
     undo: (turn, { force = false } = {}) => undoOrRedo('undo', turn, force),
     conflicts: conflictsOf,
+    net: async (turns) => netChanges(presentOf(turnsOf(await changesets()).filter(({ turn }) => turns.includes(turn)))),
     redo: (turn, { force = false } = {}) => undoOrRedo('redo', turn, force),
     content: blobs.bytes,
   }
 }
+
+/** Returns the steps of turns that are in effect, oldest first. */
+const presentOf = (turns: readonly TurnRecord[]): readonly Step[] =>
+  turns.toSorted((a, b) => a.since - b.since).flatMap(({ present }) => present)
 
 const DAMAGED: Conflict = { path: '.', why: 'a part of the record of this turn can not be read', forceable: true }
 

@@ -45,6 +45,18 @@ const write = (path: string, content: string): Change => ({
 const remove = (path: string): Change => ({ kind: 'delete', file: resolved(root, path), before: undefined })
 const move = (from: string, to: string): Change => ({ kind: 'move', from: resolved(root, from), to: resolved(root, to), before: undefined })
 
+test('the net change of several turns is what undoing them would revert', async () => {
+  put(root, { 'a.txt': '1' })
+  await log.apply('s/1/1/0', [write('a.txt', '2'), write('b.txt', 'b')])
+  await log.apply('s/2/1/0', [write('a.txt', '3'), write('c.txt', 'c')])
+  await log.apply('s/3/1/0', [remove('b.txt')])
+  const net = async (...turns: readonly string[]) => (await log.net(turns)).map(({ kind, path }) => `${kind} ${path}`)
+  expect(await net('s/3', 's/1', 's/2')).toEqual(['changed a.txt', 'created c.txt'])
+  await log.undo('s/3')
+  expect(await net('s/1', 's/2', 's/3')).toEqual(['changed a.txt', 'created b.txt', 'created c.txt'])
+  expect(await net('s/3')).toEqual([])
+})
+
 describe('undo', () => {
   test('takes back all calls of a turn, and only of that turn', async () => {
     put(root, { 'a.txt': '1', 'other.txt': 'x' })

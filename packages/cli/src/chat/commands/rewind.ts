@@ -3,6 +3,7 @@ import { currentOf, RewindConflict, type RewindReport, type RewindScope, type St
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { localTime, plural, table } from '../../ui/text.ts'
 import { shownPrompt } from '../chat-input.ts'
+import { mayRestore } from './rewind-files.ts'
 import type { ChatControl, SlashCommand } from './table.ts'
 
 const SCOPES: readonly RewindScope[] = ['both', 'conversation', 'files']
@@ -54,10 +55,12 @@ export const rewind: SlashCommand = {
       throw new UsageError(`/rewind takes a number and one of ${SCOPES.join(', ')}`, '/rewind lists the messages.')
     const session = chat.session()
     if (session === undefined) throw new UsageError('there is nothing to take back yet', 'The first message starts a session.')
-    const from = `${session}/${numberIn(number)}`
+    const at = numberIn(number)
+    if (!(await messagesOf(chat.store, session)).some((one) => one.number === at)) throw unknown(number)
+    if (asked !== 'conversation' && !(await mayRestore(chat, session, at))) return
     const report = await chat
       .agent()
-      .rewind(session, { from, scope: asked })
+      .rewind(session, { from: `${session}/${at}`, scope: asked })
       .catch((error: unknown) => {
         throw explained(error, number)
       })
@@ -67,9 +70,11 @@ export const rewind: SlashCommand = {
   },
 }
 
+const unknown = (number: string): UsageError =>
+  new UsageError(`there is no message ${number} in this conversation`, '/rewind lists the messages.')
+
 function explained(error: unknown, number: string): unknown {
-  if (error instanceof UnknownTurn)
-    return new UsageError(`there is no message ${number} in this conversation`, '/rewind lists the messages.')
+  if (error instanceof UnknownTurn) return unknown(number)
   if (!(error instanceof RewindConflict)) return error
   return new UsageError(
     'nothing was taken back, because files have changed since',

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Agent, RunOptions, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import { nearest } from '@mulligan/core/executor'
-import { type DataPaths, oneLine, sanitize, UsageError } from '@mulligan/host/light'
+import { type Ask, type DataPaths, oneLine, sanitize, UsageError } from '@mulligan/host/light'
 import {
   type Choice,
   type ChoiceChanges,
@@ -98,6 +98,8 @@ export interface ChatControl {
   readonly agent: () => Agent
   /** The signal that Ctrl-C aborts. */
   readonly signal: () => AbortSignal
+  /** Asks the user in words. @returns undefined if the signal ended the question */
+  readonly ask: Ask
   /** Sends a message that the user did not type. */
   readonly send: (text: string) => Promise<void>
   /** Returns what the user has said to the running turn since. */
