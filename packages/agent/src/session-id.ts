@@ -14,5 +14,8 @@ export const newApprovalId = (): string => randomBytes(9).toString('hex')
 
 const TITLE = 60
 
-/** Returns the beginning of a session's first prompt. */
-export const sessionTitle = (prompt: string): string => prompt.replace(/\s+/g, ' ').trim().slice(0, TITLE)
+/** Returns the beginning of a session's first prompt, with an ellipsis if there is more of it. */
+export function sessionTitle(prompt: string): string {
+  const line = prompt.replace(/\s+/g, ' ').trim()
+  return line.length <= TITLE ? line : `${line.slice(0, TITLE - 1).trimEnd()}…`
+}

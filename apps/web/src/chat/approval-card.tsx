@@ -4,7 +4,7 @@ import { api, ServerError } from '../api/client.ts'
 import type { Answer, Approval } from '../api/types.ts'
 import { Diff } from '../ui/diff.tsx'
 import { useNotices } from '../ui/notices.tsx'
-import { oneLine } from '../ui/safe-text.ts'
+import { oneLine, safeText } from '../ui/safe-text.ts'
 import { Input, textOf } from './value.tsx'
 
 interface ApprovalCardProps {
@@ -72,7 +72,7 @@ export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps) {
               onChange={(event) => setWhy(event.target.value)}
               placeholder="optional"
               ref={focusOnce}
-              maxLength={2000}
+              maxLength={500}
             />
             <button type="submit" className="bad" disabled={sent}>
               Deny
@@ -89,6 +89,7 @@ export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps) {
           </legend>
           {rules.map((rule, offer) => (
             <div key={textOf(rule)} className="rule">
+              <p>{ruleWords(rule)}</p>
               <pre>{ruleText(rule)}</pre>
               <button type="button" disabled={sent} onClick={() => void answer('always', { offer })}>
                 Write this rule
@@ -133,4 +134,19 @@ const INPUT_COUNTS = new Set(['bash'])
 
 const focusOnce = (field: HTMLInputElement | null): void => field?.focus()
 
-const ruleText = (rule: unknown): string => (Array.isArray(rule) ? rule.map((one) => JSON.stringify(one)).join('\n') : textOf(rule))
+type Rules = readonly Readonly<Record<string, unknown>>[]
+
+/** As it is written into the file, with spaces at which a long line breaks. */
+const ruleText = (rules: Rules): string => rules.map((one) => safeText(JSON.stringify(one, undefined, 1).replace(/\n\s*/g, ' '))).join('\n')
+
+/** What the rules allow, by the keys that limit them. */
+function ruleWords(rules: Rules): string {
+  const texts = rules.map(({ tool, target, folder }) =>
+    [
+      typeof tool === 'string' ? tool : 'any tool',
+      typeof target === 'string' ? `on ${target}` : 'on anything',
+      typeof folder === 'string' ? `in ${folder}` : 'in any folder',
+    ].join(' '),
+  )
+  return `Allows ${oneLine([...new Set(texts)].join('; '), 400)}`
+}

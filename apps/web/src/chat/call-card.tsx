@@ -45,7 +45,9 @@ export const CallCard = memo(({ call, approval, onAnswered }: CallCardProps) => 
       {failure && (
         <p className="under">
           <b>{STATE_LABELS[state]}</b> {oneLine(failure.error, 400)}
-          {denial?.answerReason && <span className="soft"> “{oneLine(denial.answerReason, 300)}”</span>}
+          {denial?.answerReason && !failure.error.includes(denial.answerReason) && (
+            <span className="soft"> “{oneLine(denial.answerReason, 300)}”</span>
+          )}
           {failure.details?.call && (
             <span className="soft">
               {' '}
@@ -56,7 +58,7 @@ export const CallCard = memo(({ call, approval, onAnswered }: CallCardProps) => 
       )}
       {state === 'waiting' && approval && <ApprovalCard approval={approval} onAnswered={onAnswered} />}
       {state === 'waiting' && !approval && (
-        <p className="under soft">Waits for approval: {oneLine(call.approvals.at(-1)?.reason ?? '', 200)}</p>
+        <p className="under soft">Waiting for approval: {oneLine(call.approvals.at(-1)?.reason ?? '', 200)}</p>
       )}
       {open && <CallDetails call={call} />}
     </li>

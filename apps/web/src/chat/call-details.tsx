@@ -81,22 +81,28 @@ function Tabs({ tabs }: { readonly tabs: readonly (readonly [label: string, cont
   )
 }
 
+const json = (value: unknown): string => JSON.stringify(value) ?? String(value)
+
 function Repairs({ call }: { readonly call: CallItem }) {
   return (
     <ul className="repairs">
-      {call.repairs.map(({ at, repair: { kind, parameter, from, to, why } }) => (
-        <li key={`${at}-${kind}-${parameter}`}>
-          <p>
-            <b>{kind.replaceAll('_', ' ')}</b>
-            {parameter && <code>{oneLine(parameter, 80)}</code>} <span className="soft">{why}</span>
-          </p>
-          <div className="from-to">
-            <Clip text={textOf(from)} first={1000} />
-            <span aria-hidden="true">→</span>
-            <Clip text={textOf(to)} first={1000} />
-          </div>
-        </li>
-      ))}
+      {call.repairs.map(({ at, repair: { kind, parameter, from, to, why } }) => {
+        // "50" and 50 must not look the same.
+        const asText = typeof from === typeof to || typeof to === 'object' ? textOf : json
+        return (
+          <li key={`${at}-${kind}-${parameter}`}>
+            <p>
+              <b>{kind.replaceAll('_', ' ')}</b>
+              {parameter && <code>{oneLine(parameter, 80)}</code>} <span className="soft">{why}</span>
+            </p>
+            <div className="from-to">
+              <Clip text={asText(from)} first={1000} />
+              <span aria-hidden="true">→</span>
+              <Clip text={asText(to)} first={1000} />
+            </div>
+          </li>
+        )
+      })}
     </ul>
   )
 }

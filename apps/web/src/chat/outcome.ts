@@ -30,7 +30,7 @@ export const MARKS: Readonly<Record<CallState, string>> = {
 }
 
 export const STATE_LABELS: Readonly<Record<CallState, string>> = {
-  ...{ ready: 'not started', running: 'running', waiting: 'waits for you', ok: 'ok', repaired: 'repaired, then ok' },
+  ...{ ready: 'not started', running: 'running', waiting: 'waiting for you', ok: 'ok', repaired: 'repaired, then ok' },
   ...{ retry: 'wrong call, hint given', failed: 'failed', unavailable: 'unavailable', denied: 'denied' },
   ...{ indeterminate: 'outcome unknown', closed: 'tool closed', blocked: 'blocked', cancelled: 'cancelled' },
 }

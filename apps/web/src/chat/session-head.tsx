@@ -1,5 +1,5 @@
 /** The heading of a session: title, folder, model, context, connection, and what can be done with it. */
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { api } from '../api/client.ts'
 import type { Connection } from '../api/stream.ts'
 import type { SessionDetails } from '../api/types.ts'
@@ -23,11 +23,14 @@ const CONNECTIONS: Readonly<Partial<Record<Connection, string>>> = { connecting:
 export function SessionHead({ id, session, conversation, connection, timeline, onChanged }: SessionHeadProps) {
   const [editing, setEditing] = useState<string>()
   const [deleting, setDeleting] = useState(false)
+  const menu = useRef<HTMLDetailsElement>(null)
   const { attempt } = useNotices()
   const { turns, contextUsed, contextTokens } = conversation
   const last = turns.at(-1)
   const title = session?.title || last?.prompt || 'New session'
   const cwd = session?.cwd ?? conversation.cwd ?? ''
+  const folder = /[^\\/]*[\\/]*$/.exec(cwd)?.[0] ?? ''
+  const provider = /^[\w-]+\//.exec(last?.model ?? '')?.[0] ?? ''
 
   const rename = async (event: FormEvent): Promise<void> => {
     event.preventDefault()
@@ -36,6 +39,10 @@ export function SessionHead({ id, session, conversation, connection, timeline, o
     if (name === '' || name === title) return
     await attempt(() => api.rename(id, name))
     onChanged()
+  }
+  const close = (): void => {
+    if (menu.current) menu.current.open = false
+    setDeleting(false)
   }
   const remove = async (): Promise<void> => {
     await attempt(() => api.remove(id).then(() => go(START)))
@@ -52,19 +59,29 @@ export function SessionHead({ id, session, conversation, connection, timeline, o
         {editing === undefined ? (
           <h1 title={oneLine(title, 1000)}>{oneLine(title, 140)}</h1>
         ) : (
-          <form onSubmit={(event) => void rename(event)}>
+          <form
+            onSubmit={(event) => void rename(event)}
+            onKeyDown={(event) => {
+              if (event.key === 'Escape') setEditing(undefined)
+            }}
+          >
             {/* biome-ignore lint/a11y/noAutofocus: the person has just asked to rename */}
             <input aria-label="Title" value={editing} maxLength={200} autoFocus onChange={(event) => setEditing(event.target.value)} />
             <button type="submit">Save</button>
+            <button type="button" className="quiet" onClick={() => setEditing(undefined)}>
+              Cancel
+            </button>
           </form>
         )}
         <p className="soft">
           <span className="mono path" title={cwd}>
-            {oneLine(cwd, 200)}
+            <span className="parent">{oneLine(cwd.slice(0, cwd.length - folder.length), 200)}</span>
+            <span>{oneLine(folder, 100)}</span>
           </span>
           {last && (
             <span className="model" title={`on ${last.where}`}>
-              {oneLine(last.model, 60)}
+              <span className="provider">{provider}</span>
+              {oneLine(last.model.slice(provider.length), 60)}
               <span className="where"> on {oneLine(last.where, 40)}</span>
             </span>
           )}
@@ -91,10 +108,26 @@ export function SessionHead({ id, session, conversation, connection, timeline, o
             Timeline
           </a>
         )}
-        <details className="menu">
+        <details
+          className="menu"
+          ref={menu}
+          onBlur={(event) => {
+            if (!event.currentTarget.contains(event.relatedTarget)) close()
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') close()
+          }}
+        >
           <summary aria-label="More">⋯</summary>
           <div>
-            <button type="button" className="quiet" onClick={() => setEditing(title.slice(0, 200))}>
+            <button
+              type="button"
+              className="quiet"
+              onClick={() => {
+                setEditing(title.slice(0, 200))
+                close()
+              }}
+            >
               Rename
             </button>
             {deleting ? (

@@ -5,6 +5,7 @@ import type { SessionDetails } from '../api/types.ts'
 import { isOpen, pendingApproval, type Turn } from '../conversation/conversation.ts'
 import { TimelineView } from '../timeline/timeline-view.tsx'
 import { useNotices } from '../ui/notices.tsx'
+import { START } from '../ui/route.ts'
 import { oneLine } from '../ui/safe-text.ts'
 import { ApprovalCard } from './approval-card.tsx'
 import { Composer } from './composer.tsx'
@@ -37,7 +38,9 @@ export function SessionPage({ id, turn: turnId, onChanged }: SessionPageProps) {
     return (
       <div className="empty">
         <h1>There is no such session</h1>
-        <p>It may have been deleted. The list has those that there are.</p>
+        <p>
+          It may have been deleted. <a href={START}>See all sessions</a>
+        </p>
       </div>
     )
   const shown = turnId === undefined ? undefined : turns.find((one) => one.id === turnId)
@@ -78,6 +81,19 @@ function Chat({ id, turns, synced, approvals, reloadApprovals }: ChatProps) {
   useLayoutEffect(() => {
     if (atEnd.current) toEnd()
   }, [turns, approvals])
+
+  // Also when the window changes, or an answer gets taller without an event.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls by refs only
+  useEffect(() => {
+    const { current } = box
+    if (!current) return
+    const sized = new ResizeObserver(() => {
+      if (atEnd.current) toEnd()
+    })
+    sized.observe(current)
+    if (current.firstElementChild) sized.observe(current.firstElementChild)
+    return () => sized.disconnect()
+  }, [])
 
   const calls = new Set(
     turns.flatMap(({ items }) => items.flatMap((item) => (item.kind === 'call' && pendingApproval(item) ? [item.id] : []))),

@@ -8,7 +8,7 @@ import { Clip } from '../ui/clip.tsx'
 import { Markdown } from '../ui/markdown.tsx'
 import { useNotices } from '../ui/notices.tsx'
 import { go, sessionHref, timelineHref } from '../ui/route.ts'
-import { oneLine } from '../ui/safe-text.ts'
+import { oneLine, sentence } from '../ui/safe-text.ts'
 import { fullTime, shortTime, tokens } from '../ui/time.ts'
 import { CallCard } from './call-card.tsx'
 import { LedgerView } from './ledger.tsx'
@@ -79,9 +79,9 @@ function Said({ item, isLive }: { readonly item: Exclude<Item, CallItem>; readon
   return (
     <div className={`said${isWriting ? ' writing' : ''}`}>
       {item.attempts.map(({ at, why, backoffMs }) =>
-        why === undefined ? null : (
+        why === undefined || why === STOPPED ? null : (
           <p key={at} className="note warning">
-            {oneLine(why, 600).replace(/[^.!?]$/, '$&.')}
+            {sentence(oneLine(why, 600))}
             {backoffMs !== undefined && <span className="soft"> Tried again after {duration(backoffMs)}.</span>}
           </p>
         ),
@@ -111,15 +111,24 @@ function Said({ item, isLive }: { readonly item: Exclude<Item, CallItem>; readon
   )
 }
 
+/** Why the engine discarded a reply when the person stopped the turn, which the status says. */
+const STOPPED = 'the turn was stopped'
+
+const LIMITS: Readonly<Record<string, string>> = {
+  ...{ loop: 'Stopped: it repeated itself', requests: 'Stopped: limit of model requests', calls: 'Stopped: limit of tool calls' },
+  ...{ tokens: 'Stopped: limit of tokens', cost: 'Stopped: limit of cost', seconds: 'Stopped: time limit' },
+}
+
 const STATUS: Readonly<Record<Turn['status'], string>> = {
-  ...{ running: 'Running', answered: 'Answered', failed: 'Failed', stopped: 'Stopped before the model was done' },
-  ...{ needs_approval: 'Needed an approval', cancelled: 'Stopped by you', interrupted: 'Interrupted', waiting: 'Waits for you' },
+  ...{ running: 'Running', answered: 'Answered', failed: 'Failed', stopped: 'Stopped at a limit' },
+  ...{ needs_approval: 'Needed an approval', cancelled: 'Stopped by you', interrupted: 'Interrupted', waiting: 'Waiting for you' },
 }
 
 function TurnEnd({ turn, sessionId, next }: Pick<TurnViewProps, 'turn' | 'sessionId' | 'next'>) {
   const { attempt } = useNotices()
-  const { status, error, endedAt, startedAt, ledger, requests } = turn
+  const { status, error, endedAt, startedAt, ledger, requests, stoppedBy = '' } = turn
   const isWaiting = turn.items.some((item) => item.kind === 'call' && pendingApproval(item) !== undefined)
+  const isSaid = turn.items.some((item) => item.kind === 'note' && item.text === error)
   const branch = async (): Promise<void> => {
     const made = await attempt(() => api.branch(sessionId, next))
     if (made) go(sessionHref(made.id))
@@ -134,9 +143,11 @@ function TurnEnd({ turn, sessionId, next }: Pick<TurnViewProps, 'turn' | 'sessio
   return (
     <>
       {ledger && <LedgerView ledger={ledger} sessionId={sessionId} turnId={turn.id} canUndo={!isOpen(turn)} />}
-      {error && <p className="note error">{oneLine(error, 1000)}</p>}
+      {error && !isSaid && <p className="note error">{oneLine(error, 1000)}</p>}
       <footer className="turn-end">
-        <span className={`status ${isWaiting ? 'needs_approval' : status}`}>{isWaiting ? 'Waits for you' : STATUS[status]}</span>
+        <span className={`status ${isWaiting ? 'needs_approval' : status}`}>
+          {isWaiting ? 'Waiting for you' : (LIMITS[status === 'stopped' ? stoppedBy : ''] ?? STATUS[status])}
+        </span>
         <span className="facts-line soft">{facts.filter(Boolean).join(' · ')}</span>
         <span className="turn-actions">
           <a href={timelineHref(sessionId, turn.id)}>Timeline</a>

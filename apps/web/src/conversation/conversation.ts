@@ -87,6 +87,7 @@ export interface Turn {
   readonly lastAt: number
   readonly status: 'running' | Event<'turn.ended'>['outcome']['status']
   readonly error?: string
+  readonly stoppedBy?: string
   readonly answer?: string
   readonly ledger?: Ledger
   readonly requests: number
@@ -181,8 +182,9 @@ function inItems(turn: Turn, event: AgentEvent): Turn {
     case 'turn.waiting':
       return { ...turn, status: 'waiting' }
     case 'turn.ended': {
-      const { status, answer, ledger, usage, requests, error } = event.outcome
-      return { ...turn, ...usage, status, answer, ledger, requests, endedAt: event.at, ...(error !== undefined && { error }) }
+      const { status, answer, ledger, usage, requests, error, stoppedBy } = event.outcome
+      const why = { ...(error !== undefined && { error }), ...(stoppedBy !== undefined && { stoppedBy }) }
+      return { ...turn, ...usage, status, answer, ledger, requests, endedAt: event.at, ...why }
     }
     case 'message.created':
       return requested(turn, event)

@@ -79,7 +79,7 @@ function options(element: HTMLElement, [from, to]: ReturnType<typeof spanOf>): u
     label,
     stroke: resolved(name) || colour(name),
     width: 2,
-    points: { show: true, size: 4 },
+    points: { show: true, size: 6 },
     value: (_: uPlot, ms: number | null) => (ms === null ? '–' : duration(ms)),
   }))
   probe.remove()
@@ -87,6 +87,8 @@ function options(element: HTMLElement, [from, to]: ReturnType<typeof spanOf>): u
   return {
     width: element.clientWidth,
     height: HEIGHT,
+    // The last label of the time axis is wider than the space beside its line.
+    padding: [16, 32, 0, 0],
     cursor: { y: false },
     scales: {
       x: { range: () => [from, to] },

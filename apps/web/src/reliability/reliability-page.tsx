@@ -66,7 +66,7 @@ export default function ReliabilityPage() {
       )}
       {report &&
         (report.total.calls === 0 ? (
-          <p className="soft empty">No calls in this period.</p>
+          <p className="soft empty">No tool calls in this period.</p>
         ) : (
           <Figures report={report} onTool={setTool} onModel={setModel} />
         ))}
@@ -111,15 +111,19 @@ function Figures({ report, onTool, onModel }: FiguresProps) {
       <dl className="figures tiles">
         <Tile
           value={percent(total.success)}
-          label="of calls succeeded"
+          label="successful calls"
           more={`${count(total.outcomes.repaired ?? 0)} of them repaired first`}
         />
         <Tile value={count(total.calls)} label="calls" more={`in ${count(requests)} requests`} />
-        <Tile value={count(total.repairs)} label="repairs" more={`of ${count(report.repairs.length)} kinds`} />
+        <Tile
+          value={count(total.repairs)}
+          label="repairs"
+          more={`of ${count(report.repairs.length)} ${report.repairs.length === 1 ? 'kind' : 'kinds'}`}
+        />
         <Tile
           value={wrong === 0 ? '–' : percent(recovered / wrong)}
-          label="made good after a hint"
-          more={`${count(recovered)} of ${count(wrong)} rows of wrong calls`}
+          label="fixed after a hint"
+          more={`${count(recovered)} of ${count(wrong)} runs of wrong calls`}
         />
         <Tile
           value={`${count(answered)} / ${count(turns)}`}
@@ -128,7 +132,7 @@ function Figures({ report, onTool, onModel }: FiguresProps) {
         />
         <Tile
           value={total.latency ? duration(total.latency.p50) : '–'}
-          label="median time"
+          label="median duration"
           more={total.latency ? `p90 ${duration(total.latency.p90)}, p99 ${duration(total.latency.p99)}` : ''}
         />
       </dl>
@@ -141,7 +145,7 @@ function Figures({ report, onTool, onModel }: FiguresProps) {
       </section>
       <section aria-labelledby="latency">
         <h2 id="latency">
-          Time of a call <span className="soft">per {bucketLabel(bucketMs)}</span>
+          Duration of calls <span className="soft">per {bucketLabel(bucketMs)}</span>
         </h2>
         <LatencyChart series={series} bucketMs={bucketMs} />
       </section>

@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useState } from 'react'
 import { api, ServerError } from '../api/client.ts'
 import type { Session } from '../api/types.ts'
 import { sessionHref } from '../ui/route.ts'
-import { oneLine } from '../ui/safe-text.ts'
+import { oneLine, pieces, sentence } from '../ui/safe-text.ts'
 import { dayGroup, fullTime, shortTime } from '../ui/time.ts'
 
 const PAGE = 60
@@ -47,7 +47,8 @@ export function SessionList({ current, version, search }: SessionListProps) {
     }
   }, [load, version])
 
-  const groups = Map.groupBy(sessions ?? [], ({ updatedAt }) => (query.trim() === '' ? dayGroup(updatedAt) : 'Found'))
+  const groups = Map.groupBy(sessions ?? [], ({ updatedAt }) => (query.trim() === '' ? dayGroup(updatedAt) : 'Results'))
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   return (
     <div className="sessions">
       <search>
@@ -63,7 +64,7 @@ export function SessionList({ current, version, search }: SessionListProps) {
       </search>
       {error && (
         <p className="note error" role="alert">
-          {error}
+          {sentence(error)}
         </p>
       )}
       <nav aria-label="Sessions" data-part="list">
@@ -74,7 +75,7 @@ export function SessionList({ current, version, search }: SessionListProps) {
             <ul>
               {list.map((session) => (
                 <li key={session.id}>
-                  <Entry session={session} isCurrent={session.id === current} />
+                  <Entry session={session} words={words} isCurrent={session.id === current} />
                 </li>
               ))}
             </ul>
@@ -90,14 +91,25 @@ export function SessionList({ current, version, search }: SessionListProps) {
   )
 }
 
-const STATUS: Readonly<Record<Session['status'], string>> = { idle: '', running: 'running', waiting: 'waits for you' }
+const STATUS: Readonly<Record<Session['status'], string>> = { idle: '', running: 'running', waiting: 'waiting for you' }
 
-function Entry({ session, isCurrent }: { readonly session: Session; readonly isCurrent: boolean }) {
+interface EntryProps {
+  readonly session: Session
+  /** Lower case; they are marked where they were found. */
+  readonly words: readonly string[]
+  readonly isCurrent: boolean
+}
+
+function Entry({ session, words, isCurrent }: EntryProps) {
   const { id, title, cwd, updatedAt, turns, status, snippet = '' } = session
   return (
     <a href={sessionHref(id)} className={`session is-${status}`} aria-current={isCurrent ? 'page' : undefined} data-nav>
-      <span className="title">{oneLine(title, 90) || 'Untitled'}</span>
-      {!title.includes(snippet) && <span className="soft found">{oneLine(snippet, 160)}</span>}
+      <span className="title">{title === '' ? 'New session' : <Marked text={oneLine(title, 90)} words={words} />}</span>
+      {!title.includes(snippet) && (
+        <span className="soft found">
+          <Marked text={oneLine(snippet, 160)} words={words} />
+        </span>
+      )}
       <span className="soft about">
         {STATUS[status] !== '' && <b className="state">{STATUS[status]}</b>}
         <span className="path">{oneLine(cwd.split(/[\\/]/).pop() || cwd, 40)}</span>
@@ -113,3 +125,6 @@ function Entry({ session, isCurrent }: { readonly session: Session; readonly isC
     </a>
   )
 }
+
+const Marked = ({ text, words }: { readonly text: string; readonly words: readonly string[] }) =>
+  pieces(text, words).map(({ at, piece, isFound }) => (isFound ? <mark key={at}>{piece}</mark> : piece))

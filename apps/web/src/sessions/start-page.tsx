@@ -52,7 +52,7 @@ export function StartPage({ onChanged }: { readonly onChanged: () => void }) {
   return (
     <div className="start">
       <form className="column" onSubmit={(event) => void start(event)}>
-        <h1>What shall be done?</h1>
+        <h1>What should Mulligan do?</h1>
         <textarea
           id="first-message"
           className="first"
@@ -62,7 +62,10 @@ export function StartPage({ onChanged }: { readonly onChanged: () => void }) {
           placeholder="Why does npm test fail?"
           onChange={(event) => setPrompt(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit()
+            // As in a session. An empty folder gets the focus.
+            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+            event.preventDefault()
+            event.currentTarget.form?.requestSubmit()
           }}
         />
         <div className="choices">
@@ -72,11 +75,11 @@ export function StartPage({ onChanged }: { readonly onChanged: () => void }) {
           </label>
           <label>
             Model
-            <input value={model} list="models" placeholder="as configured" onChange={(event) => setModel(event.target.value)} />
+            <input value={model} list="models" placeholder="default" onChange={(event) => setModel(event.target.value)} />
           </label>
           <label>
             Model server
-            <input value={baseUrl} type="url" placeholder="as configured" onChange={(event) => setBaseUrl(event.target.value)} />
+            <input value={baseUrl} type="url" placeholder="default" onChange={(event) => setBaseUrl(event.target.value)} />
           </label>
         </div>
         <datalist id="folders">
@@ -91,9 +94,12 @@ export function StartPage({ onChanged }: { readonly onChanged: () => void }) {
             </option>
           ))}
         </datalist>
-        <button type="submit" className="primary" disabled={busy || prompt.trim() === '' || cwd.trim() === ''}>
-          {busy ? 'Starting…' : 'Start'}
-        </button>
+        <div className="last">
+          <p className="soft small">The folder is on the machine of the server. Mulligan works in it.</p>
+          <button type="submit" className="primary" disabled={busy || prompt.trim() === '' || cwd.trim() === ''}>
+            {busy ? 'Starting…' : 'Start'}
+          </button>
+        </div>
       </form>
     </div>
   )

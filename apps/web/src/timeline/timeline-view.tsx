@@ -10,9 +10,10 @@ import { isOpen, type RequestItem, type Turn } from '../conversation/conversatio
 import { Clip } from '../ui/clip.tsx'
 import { Markdown } from '../ui/markdown.tsx'
 import { timelineHref } from '../ui/route.ts'
-import { oneLine } from '../ui/safe-text.ts'
+import { oneLine, sentence } from '../ui/safe-text.ts'
 import { tokens } from '../ui/time.ts'
-import { type Bar, type Mark, type MarkKind, type Row, timelineOf } from './rows.ts'
+import { Legend, SHAPES, THIN } from './legend.tsx'
+import { type Bar, type Mark, type Row, timelineOf } from './rows.ts'
 import { createScale, type Scale, type Span, tickLabel } from './scale.ts'
 
 interface TimelineViewProps {
@@ -39,10 +40,12 @@ export function TimelineView({ turn, turns, sessionId, approvals, onAnswered }: 
         <p className="prompt-line" title={oneLine(turn.prompt, 1000)}>
           <span className="soft">Turn {index + 1}</span> {oneLine(turn.prompt, 200)}
         </p>
-        <nav aria-label="Turns">
-          <TurnLink href={neighbour(-1)} label="← Previous" />
-          <TurnLink href={neighbour(1)} label="Next →" />
-        </nav>
+        {turns.length > 1 && (
+          <nav aria-label="Turns">
+            <TurnLink href={neighbour(-1)} label="← Previous" />
+            <TurnLink href={neighbour(1)} label="Next →" />
+          </nav>
+        )}
       </header>
       <Summary turn={turn} span={{ from, to }} rows={rows} />
       <div className="rows">
@@ -95,15 +98,17 @@ function Summary({ turn, span, rows }: { readonly turn: Turn; readonly span: Spa
   const sum = (kinds: readonly Bar['kind'][]): number =>
     rows.flatMap(({ bars }) => bars).reduce((total, bar) => total + (kinds.includes(bar.kind) ? bar.to - bar.from : 0), 0)
   const calls = rows.flatMap(({ item }) => (item.kind === 'call' ? [item] : []))
+  const time = (kinds: readonly Bar['kind'][]): string => (sum(kinds) === 0 ? '–' : duration(sum(kinds)))
   const figures: readonly (readonly [string, string])[] = [
-    ['in all', duration(span.to - span.from)],
-    ['model', duration(sum(['request', 'failed-request']))],
-    ['tools', duration(sum(['run']))],
-    ['waited for you', duration(sum(['approval']))],
+    ['total', duration(span.to - span.from)],
+    ['model', time(['request', 'failed-request'])],
+    ['tools', time(['run'])],
+    ...(sum(['approval']) === 0 ? [] : [['waited for you', time(['approval'])] as const]),
     ['calls', String(calls.length)],
     ['repaired', String(calls.filter(({ repairs }) => repairs.length > 0).length)],
     ['hints', String(calls.filter(({ result }) => result && !result.ok && result.status === 'retry').length)],
-    ['tokens', `${tokens(turn.inputTokens)} + ${tokens(turn.outputTokens)}`],
+    ['tokens in', tokens(turn.inputTokens)],
+    ['tokens out', tokens(turn.outputTokens)],
   ]
   return (
     <dl className="figures">
@@ -157,10 +162,13 @@ function Label({ row: { item } }: { readonly row: Row }) {
 }
 
 const HEIGHT = 26
+/** The duration stands after its bar; before one that ends later than this; on one that also starts earlier than that. */
+const [EARLY, LATE] = [0.14, 0.86]
 
 function Strip({ row, scale }: { readonly row: Row; readonly scale: Scale }) {
   const last = row.bars.at(-1)
   const end = last ? scale.at(last.to) : 0
+  const start = Math.min(...row.bars.map(({ from }) => scale.at(from)))
   const total = timeOf(row)
   const marks = placed(row.marks, scale)
   // Beside the marks at the end of the bar.
@@ -194,9 +202,9 @@ function Strip({ row, scale }: { readonly row: Row; readonly scale: Scale }) {
       ))}
       {total > 0 && (
         <text
-          className={end > 0.86 ? 'took end' : 'took'}
-          x={at(end > 0.86 ? Math.min(...row.bars.map(({ from }) => scale.at(from))) : end)}
-          dx={end > 0.86 ? -8 : 8 + aside}
+          className={end <= LATE ? 'took' : start > EARLY ? 'took end' : 'took inside'}
+          x={at(end <= LATE ? end : start)}
+          dx={end <= LATE ? 8 + aside : start > EARLY ? -8 : 8}
           y={17}
         >
           {duration(total)}
@@ -211,18 +219,6 @@ const timeOf = ({ item, bars }: Row): number =>
   item.kind === 'call' && item.durationMs !== undefined
     ? item.durationMs
     : bars.reduce((sum, { kind, from, to }) => sum + (kind === 'approval' || kind === 'ready' ? 0 : to - from), 0)
-
-const THIN = new Set<Bar['kind']>(['backoff', 'ready', 'late'])
-
-/** Around the origin, in pixels. */
-const SHAPES: Readonly<Record<MarkKind, string>> = {
-  repair: 'M0-6L6 0L0 6L-6 0Z',
-  hint: 'M-5-5H5V5H-5Z',
-  closed: 'M-6-2H6V2H-6Z',
-  guard: 'M0-6L6 5H-6Z',
-  denied: 'M-5-3L-3-5L0-2L3-5L5-3L2 0L5 3L3 5L0 2L-3 5L-5 3L-2 0Z',
-  unknown: 'M-5 0A5 5 0 1 1 5 0A5 5 0 1 1-5 0Z',
-}
 
 /** Marks of the same moment stand side by side. */
 function placed(marks: readonly Mark[], scale: Scale): readonly { readonly mark: Mark; readonly dx: number }[] {
@@ -263,12 +259,12 @@ function OpenedRequest({ item }: { readonly item: RequestItem }) {
             <dt>Attempt {index + 1}</dt>
             <dd>
               {why
-                ? oneLine(why, 400)
+                ? sentence(oneLine(why, 400))
                 : item.completedAt === undefined
-                  ? 'no answer yet'
-                  : `answered after ${duration(item.completedAt - began)}`}
-              {endedAt !== undefined && ` after ${duration(endedAt - began)}`}
-              {backoffMs !== undefined && `, then a pause of ${duration(backoffMs)}`}
+                  ? 'No answer yet.'
+                  : `Answered after ${duration(item.completedAt - began)}.`}
+              {endedAt !== undefined && ` Failed after ${duration(endedAt - began)}.`}
+              {backoffMs !== undefined && ` Tried again after ${duration(backoffMs)}.`}
             </dd>
           </div>
         ))}
@@ -288,46 +284,5 @@ function OpenedRequest({ item }: { readonly item: RequestItem }) {
       {item.reasoning !== '' && <Clip text={item.reasoning} first={4000} className="plain" />}
       {item.text.trim() !== '' && <Markdown text={item.text} />}
     </div>
-  )
-}
-
-const MARK_LABELS: Readonly<Record<MarkKind, string>> = {
-  ...{ repair: 'repaired', hint: 'hint given', closed: 'tool closed', guard: 'loop guard', denied: 'denied', unknown: 'outcome unknown' },
-}
-const BAR_LABELS: Readonly<Record<Bar['kind'], string>> = {
-  ...{ request: 'model', 'failed-request': 'failed attempt', backoff: 'pause before a retry', approval: 'waits for you' },
-  ...{ ready: 'waits its turn', run: 'tool runs', late: 'still running after its timeout' },
-}
-
-function Legend({ rows, scale }: { readonly rows: readonly Row[]; readonly scale: Scale }) {
-  const bars = new Set(rows.flatMap((row) => row.bars.map(({ kind }) => kind)))
-  const marks = new Set(rows.flatMap((row) => row.marks.map(({ kind }) => kind)))
-  return (
-    <ul className="legend" aria-label="Legend">
-      {[...bars].map((kind) => (
-        <li key={kind}>
-          <svg className="swatch" aria-hidden="true">
-            <rect className={`bar ${kind}`} x="0" y={THIN.has(kind) ? 4 : 1} width="18" height={THIN.has(kind) ? 4 : 10} rx="2" />
-          </svg>
-          {BAR_LABELS[kind]}
-        </li>
-      ))}
-      {[...marks].map((kind) => (
-        <li key={kind}>
-          <svg className="swatch" aria-hidden="true" viewBox="-9 -6 18 12">
-            <path className={`mark ${kind}`} d={SHAPES[kind]} />
-          </svg>
-          {MARK_LABELS[kind]}
-        </li>
-      ))}
-      {scale.breaks.length > 0 && (
-        <li>
-          <svg className="swatch" aria-hidden="true">
-            <rect className="break" width="18" height="12" />
-          </svg>
-          long wait, shortened
-        </li>
-      )}
-    </ul>
   )
 }

@@ -6,16 +6,22 @@ import { safeText } from './safe-text.ts'
 const FIRST = 200
 const MAX_PARSED = 2_000_000
 const MAX_LINE = 2000
+/** What line numbers and signs say already, and of a single file the caption too. */
+const HEADERS = /^(?:--- |\+\+\+ |index )/
+const CAPTION = /^(?:--- |\+\+\+ |index |diff )/
 
 const SIGNS: Readonly<Record<DiffLine['kind'], string>> = { file: '', hunk: '', add: '+', remove: '−', same: '' }
 
 export function Diff({ text }: { readonly text: string }) {
-  const lines = useMemo(() => diffLines(text.slice(0, MAX_PARSED)).filter(({ text: one }) => !/^(?:--- |\+\+\+ )/.test(one)), [text])
-  const [shown, setShown] = useState(FIRST)
   const names = useMemo(
-    () => [...text.slice(0, MAX_PARSED).matchAll(/^\+\+\+ (.{1,500})/gm)].map(([, name = '']) => name.split('\t')[0]),
+    () => [...text.slice(0, MAX_PARSED).matchAll(/^\+\+\+ (?:b\/)?([^\t\n]{1,500})/gm)].map(([, name = '']) => name),
     [text],
   )
+  const lines = useMemo(() => {
+    const said = names.length === 1 ? CAPTION : HEADERS
+    return diffLines(text.slice(0, MAX_PARSED)).filter(({ kind, text: one }) => !(kind === 'file' && said.test(one)))
+  }, [text, names])
+  const [shown, setShown] = useState(FIRST)
   const count = (kind: DiffLine['kind']): number => lines.filter((line) => line.kind === kind).length
   return (
     <figure className="diff">

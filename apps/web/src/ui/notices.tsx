@@ -1,6 +1,7 @@
 /** Messages about what the person did, and a live region that says to screen readers what happens. */
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react'
 import { ServerError } from '../api/client.ts'
+import { sentence } from './safe-text.ts'
 
 interface Notice {
   readonly id: number
@@ -44,7 +45,7 @@ export function NoticeArea({ children }: { readonly children: ReactNode }) {
           return await action()
         } catch (error) {
           const hint = error instanceof ServerError ? error.hint : undefined
-          show({ text: (error as Error).message, hint, isError: true })
+          show({ text: sentence((error as Error).message), hint, isError: true })
           return undefined
         }
       },

@@ -26,3 +26,24 @@ export const size = (characters: number): string =>
     : characters < 1e6
       ? `${Math.round(characters / 1000)} k characters`
       : `${(characters / 1e6).toFixed(1)} M characters`
+
+/** The text of an error as a sentence: those of the API begin small and have no full stop. */
+export const sentence = (text: string): string => (text[0]?.toUpperCase() ?? '') + text.slice(1).replace(/[^.!?…:)"]$/, '$&.')
+
+export interface Piece {
+  readonly at: number
+  readonly piece: string
+  readonly isFound: boolean
+}
+
+/** Cuts a text at the words that were searched. @param words lower case */
+export function pieces(text: string, words: readonly string[]): readonly Piece[] {
+  if (words.length === 0) return [{ at: 0, piece: text, isFound: false }]
+  const any = new RegExp(`(${words.map((word) => word.replace(/[^\p{L}\p{N}]/gu, '\\$&')).join('|')})`, 'i')
+  let at = 0
+  return text.split(any).map((piece, n) => {
+    const found = { at, piece, isFound: n % 2 === 1 }
+    at += piece.length
+    return found
+  })
+}

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { diffLines } from './diff-lines.ts'
 import { routeOf, sessionHref, timelineHref } from './route.ts'
-import { oneLine, safeText, size } from './safe-text.ts'
+import { oneLine, pieces, safeText, sentence, size } from './safe-text.ts'
 import { dayGroup, since, tokens } from './time.ts'
 
 it.each([
@@ -38,6 +38,39 @@ it('a diff has its lines with their numbers, also where they look like headers',
     ['add', '- new', undefined, 4],
     ['hunk', '\\ No newline at end of file', undefined, undefined],
   ])
+})
+
+it('an empty line between the files of a diff belongs to none of them', () => {
+  const lines = diffLines('--- a\n+++ a\n@@ -1,2 +1,2 @@\n-old\n+new\n\n\ndiff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -0,0 +1 @@\n+b\n')
+  expect(lines.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
+    ...['file --- a', 'file +++ a', 'hunk @@ -1,2 +1,2 @@', 'remove old', 'add new', 'same '],
+    ...['file diff --git a/b b/b', 'file --- a/b', 'file +++ b/b', 'hunk @@ -0,0 +1 @@', 'add b'],
+  ])
+})
+
+it('an error of the API is shown as a sentence', () => {
+  expect(['the server is gone', '/a is not a folder', 'Done.', 'export KEY=…', ''].map(sentence)).toEqual([
+    ...['The server is gone.', '/a is not a folder.', 'Done.', 'Export KEY=…', ''],
+  ])
+})
+
+it('searched words are marked where they are, whatever they contain', () => {
+  const marked = (text: string, ...words: string[]): string =>
+    pieces(text, words)
+      .map(({ piece, isFound }) => (isFound ? `[${piece}]` : piece))
+      .join('')
+  expect(marked('Travel and travels', 'travel')).toBe('[Travel] and [travel]s')
+  expect(marked('a.b (c) a+b', '(c)', 'a.b')).toBe('[a.b] [(c)] a+b')
+  expect(marked('nothing', 'x')).toBe('nothing')
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.array(fc.string({ minLength: 1, unit: 'grapheme' })), (text, words) => {
+      expect(
+        pieces(text, words)
+          .map(({ piece }) => piece)
+          .join(''),
+      ).toBe(text)
+    }),
+  )
 })
 
 it('an address leads back to what it was made of', () => {
