@@ -46,7 +46,7 @@ export interface Driver {
   readonly mayPass: (error: unknown) => boolean
   readonly findWord: FindWord
   /** Brings the search index up to date. Absent if every write does. */
-  readonly updateSearch?: () => void
+  readonly updateSearch?: () => Promise<void>
   readonly afterTurn: () => void
   readonly close: () => Promise<void>
 }

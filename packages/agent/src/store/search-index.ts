@@ -18,8 +18,19 @@ const DUE = 'search_due'
 
 const trigger = (name: string, event: string, ...rows: readonly string[]): string =>
   `CREATE TRIGGER ${name} AFTER ${event} BEGIN ${rows.map((row) => `INSERT OR IGNORE INTO ${DUE} VALUES (${row});`).join(' ')} END`
-const indexed = (text: string, join: string): string =>
-  `REPLACE INTO ${WORDS} (rowid, text) SELECT row, substr(${text}, 1, ${INDEXED}) FROM ${DUE} JOIN ${join} WHERE ${text} IS NOT NULL`
+
+/** Writes these rows of the index anew. @param rows a query for them */
+function indexing(rows: string): readonly string[] {
+  const indexed = (text: string, join: string): string =>
+    `REPLACE INTO ${WORDS} (rowid, text) SELECT row, substr(${text}, 1, ${INDEXED}) FROM (${rows}) JOIN ${join} WHERE ${text} IS NOT NULL`
+  return [
+    `DELETE FROM ${WORDS} WHERE rowid IN (${rows})`,
+    indexed('title', 'sessions ON number = -row AND row < 0'),
+    indexed('prompt', 'turns ON seq = row / 2 AND row > 0 AND row % 2 = 0'),
+    indexed('answer', 'turns ON seq = row / 2 AND row > 0 AND row % 2 = 1'),
+    `DELETE FROM ${DUE} WHERE row IN (${rows})`,
+  ]
+}
 
 /** Has the beginnings of words, too: the first letters of a search would otherwise be those of thousands of words, and hold up a server. */
 export const SQLITE_INDEX: readonly string[] = [
@@ -37,17 +48,14 @@ export const SQLITE_INDEX: readonly string[] = [
 /** Returns a row if the index is not up to date. */
 export const SQLITE_DUE = `SELECT row FROM ${DUE} LIMIT 1`
 
-/** Brings the index up to date: one transaction. */
-export const SQLITE_UPDATE: readonly string[] = [
-  `DELETE FROM ${WORDS} WHERE rowid IN (SELECT row FROM ${DUE})`,
-  indexed('title', 'sessions ON number = -row'),
-  indexed('prompt', 'turns ON 2 * seq = row'),
-  indexed('answer', 'turns ON 2 * seq + 1 = row'),
-  `DELETE FROM ${DUE}`,
-]
+/** Brings some rows of the index up to date, in one transaction: as many as take 20 ms, since SQLite blocks the process. */
+export const SQLITE_UPDATE: readonly string[] = indexing(`SELECT row FROM ${DUE} ORDER BY row LIMIT 1000`)
 
 /** Writes the index anew, so that nothing of what was deleted is left in it: until then, it keeps the words and that they are deleted. */
-export const SQLITE_FORGET: readonly string[] = [...SQLITE_UPDATE, `REPLACE INTO ${WORDS} (${WORDS}) VALUES ('optimize')`]
+export const SQLITE_FORGET: readonly string[] = [
+  ...indexing(`SELECT row FROM ${DUE}`),
+  `REPLACE INTO ${WORDS} (${WORDS}) VALUES ('optimize')`,
+]
 
 export const inSqlite: FindWord = (word) => {
   if (word.tokens.length === 0) return inTexts(word)

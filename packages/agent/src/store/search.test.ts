@@ -139,9 +139,10 @@ describe('the index in SQLite', () => {
     expect(readFileSync(path, 'latin1')).not.toMatch(TRACES)
   })
 
-  it('of an older store is made when it is opened', async () => {
+  it('of an older store is made by the first search', async () => {
     const path = join(folder, 's.db')
     const store = await openStore(path)
+    for (let at = 0; at < 700; at++) await create(store, `other-${at}`, 'other', [`some words ${at}`, 'more words'])
     await create(store, 'a', 'Some title', ['a prompt', 'an answer'], ['unanswered'])
     await store.close()
     const database = new DatabaseSync(path)

@@ -190,7 +190,7 @@ export function sqlStore(driver: Driver): Store {
       const words = wordsIn(search)
       if (words.length === 0) return sessionRows(`${SESSIONS} WHERE ${where} ORDER BY ${latest}`, ...values)
       await written()
-      driver.updateSearch?.()
+      await driver.updateSearch?.()
       const found = searchOf(words, driver.findWord)
       const rows = await sessionRows<SessionRow & { readonly prompt: string | null; readonly answer: string | null }>(
         `${found.with} SELECT ${SESSION}, ${found.columns} FROM sessions ${found.join} WHERE ${where} ORDER BY ${found.rank} DESC, ${latest}`,

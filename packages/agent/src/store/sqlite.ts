@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import { createBackups } from './backup.ts'
 import { checkInserted, type Driver, type Fences, type SessionWrite, type Value } from './driver.ts'
 import { openLastEvents } from './last-events.ts'
@@ -154,9 +155,11 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
     all: async (sql, ...parameters) => rows(sql, parameters),
     write,
     findWord: inSqlite,
-    updateSearch: () => {
-      if (rows(SQLITE_DUE, []).length === 0) return
-      naming(() => transaction(database, () => SQLITE_UPDATE.forEach((sql) => void prepare(sql).run()), prepare))
+    updateSearch: async () => {
+      while (rows(SQLITE_DUE, []).length > 0) {
+        naming(() => transaction(database, () => SQLITE_UPDATE.forEach((sql) => void prepare(sql).run()), prepare))
+        await setImmediate()
+      }
     },
     erase: async (sessionId, batch, fences) => {
       await backups?.finished()
