@@ -4,7 +4,8 @@ import { estimateTokens } from '@mulligan/core/executor'
 import fc from 'fast-check'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
-import { estimateText } from './estimate.ts'
+import { samples } from '../../../../scripts/test-scope.fixture.ts'
+import { estimateText, MOST_PER_CHARACTER } from './estimate.ts'
 
 /** Generates the same bytes in every run. */
 function random(seed: number): (below: number) => number {
@@ -73,6 +74,20 @@ it('nor is that of any mixture', () => {
     }),
     // It is a heuristic and may be further off for rare mixtures, so every run uses the same ones.
     { numRuns: 60, seed: 7 },
+  )
+})
+
+it('no estimate is above the most per character', () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 30 }),
+    fc.constantFrom('5', 'x ', '\n\n', '\u{1f600}', '漢', 'Ω', '~', 'qx'),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      const text = pieces.join('')
+      expect(estimateText(text)).toBeLessThanOrEqual(Math.ceil(text.length * MOST_PER_CHARACTER))
+    }),
+    { numRuns: samples(500, 5000) },
   )
 })
 

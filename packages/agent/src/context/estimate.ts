@@ -13,6 +13,9 @@ const IDEOGRAPHS = 0x2e80
 const HANGUL = 0xac00
 const ASTRAL = 0x10000
 
+/** No estimate is above this many tokens per UTF-16 code unit: those of an emoji are two units. */
+export const MOST_PER_CHARACTER = 1.25
+
 /** Estimates the tokens of a text. Hardly ever below a tokenizer's count; up to a third higher for prose and code. */
 export function estimateText(text: string): number {
   let tokens = 0

@@ -1,7 +1,7 @@
 /** Counts the tokens of a request as it is sent: JSON, with call arguments as text. */
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message } from '@ai-sdk/provider'
 import type { Tool } from '@mulligan/core'
-import { estimateText } from './estimate.ts'
+import { estimateText, MOST_PER_CHARACTER } from './estimate.ts'
 
 /** Approximate tokens of an image. */
 export const MEDIA = 1600
@@ -25,12 +25,21 @@ export function messageTokens(message: LanguageModelV4Message): number {
   return estimateText(JSON.stringify({ ...message, content: parts })) + media * MEDIA
 }
 
+/** Returns a number of tokens that the estimates of these messages and tools do not exceed, at a hundredth of their cost. */
+export function mostTokens(prompt: readonly LanguageModelV4Message[], tools: readonly Tool[]): number {
+  const isText = prompt.every(({ content }) => typeof content === 'string' || content.every(({ type }) => type === 'text'))
+  return isText ? JSON.stringify([prompt, tools.map(toRequest)]).length * MOST_PER_CHARACTER : Number.POSITIVE_INFINITY
+}
+
 export const toFunctionTool = ({ name, description, inputSchema }: Tool): LanguageModelV4FunctionTool => ({
   type: 'function',
   name,
   description,
   inputSchema: inputSchema as LanguageModelV4FunctionTool['inputSchema'],
 })
+
+/** A tool as servers read it. */
+const toRequest = (tool: Tool): object => ({ type: 'function', function: toFunctionTool(tool) })
 
 const ofTool = new WeakMap<Tool, number>()
 const ofTools = new WeakMap<readonly Tool[], number>()
@@ -41,7 +50,7 @@ export function toolTokens(tools: readonly Tool[]): number {
   if (known !== undefined) return known
   let sum = 0
   for (const tool of tools) {
-    const size = ofTool.get(tool) ?? estimateText(JSON.stringify({ type: 'function', function: toFunctionTool(tool) }))
+    const size = ofTool.get(tool) ?? estimateText(JSON.stringify(toRequest(tool)))
     ofTool.set(tool, size)
     sum += size
   }

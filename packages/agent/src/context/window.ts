@@ -11,7 +11,7 @@ import { ATTEMPTS, type Attempt, budgets, requestLimit, stepLimit } from './budg
 import type { Calibration } from './calibration.ts'
 import { planCut, segmentsBetweenCuts } from './cut-points.ts'
 import { estimateText } from './estimate.ts'
-import { MEDIA, messageTokens, toolTokens } from './measure.ts'
+import { MEDIA, messageTokens, mostTokens, toolTokens } from './measure.ts'
 import { createMemory, type DigestOf } from './memory.ts'
 import { truncateStep } from './truncate.ts'
 
@@ -97,7 +97,14 @@ export function createContextWindow({ target, history, calibration, tools, diges
     return sum + toolTokens(tools()) + PER_REQUEST
   }
   const used = (): number => Math.ceil(estimated() * calibration.ratio())
-  const isTooLong = (): boolean => used() > requestLimit(calibration.window())
+  /** Estimating all tools takes 4 ms, so the first request is sent without if it is short. */
+  const isShort = (limit: number): boolean =>
+    sizes.length === 0 &&
+    (mostTokens(projection.prompt, tools()) + projection.prompt.length * PER_MESSAGE + PER_REQUEST) * calibration.ratio() <= limit
+  function isTooLong(): boolean {
+    const limit = requestLimit(calibration.window())
+    return !isShort(limit) && used() > limit
+  }
 
   /** Returns the estimated tokens available for messages. */
   function room(): number {
