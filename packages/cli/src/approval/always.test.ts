@@ -31,6 +31,9 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const CWD = '/work/app'
 const NPM = { decision: 'allow', tool: 'bash', effect: 'write', target: 'npm test', input: { cwd: '.' }, folder: CWD }
+const HERE = `run in the workspace folder, in ${CWD} and its folders`
+const json = (target: string): string =>
+  `{ "decision": "allow", "tool": "bash", "effect": "write", "target": "${target}", "input": {"cwd":"."}, "folder": "${CWD}" }`
 const npmTest = shellRequest('npm test', ['npm test'])
 const written = () => readFileSync(file, 'utf8')
 const put = (text: string) => {
@@ -64,9 +67,12 @@ describe('"always"', () => {
       [
         '',
         `  To be written to "policy" in ${file}:`,
-        `    1  {"decision":"allow","tool":"bash","effect":"write","target":"npm test","input":{"cwd":"."},"folder":"${CWD}"}`,
-        `    2  {"decision":"allow","tool":"bash","effect":"write","target":"npm test","input":{"cwd":"."},"folder":"${CWD}"}`,
-        `       {"decision":"allow","tool":"bash","effect":"write","target":"npm test -- *","input":{"cwd":"."},"folder":"${CWD}"}`,
+        `    1  allow bash commands (write): exactly \`npm test\`, ${HERE}`,
+        `       ${json('npm test')}`,
+        `    2  allow bash commands (write): exactly \`npm test\`, ${HERE}`,
+        `       ${json('npm test')}`,
+        `       and allow bash commands (write): \`npm test --\`, alone or with more words after it, ${HERE}`,
+        `       ${json('npm test -- *')}`,
         '  [1], [2], [n]othing: ',
       ].join('\n'),
     )

@@ -1,7 +1,8 @@
 /** Asks the user to approve a call, and repeats until the answer is valid. */
-import { type Ask, oneLine, safeJson, visible } from '@mulligan/host/light'
+import { type Ask, oneLine, visible } from '@mulligan/host/light'
 import type { ApprovalQuestion, AskApproval } from '@mulligan/host/parts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
+import { ruleJson, ruleText } from './rule-text.ts'
 
 export interface QuestionLook {
   readonly colors: Colors
@@ -72,7 +73,7 @@ export const approvalInWords =
       if (given?.answer === 'no') return given
       if (given?.answer === 'once' || given?.answer === 'session') return { answer: given.answer }
       if (given?.answer === 'always' && always) {
-        const offer = await chooseRules(always, ask, signal)
+        const offer = await chooseRules(always, look, ask, signal)
         if (offer !== undefined) return { answer: 'always', offer }
       }
       if (given?.answer === 'view') {
@@ -83,13 +84,19 @@ export const approvalInWords =
     }
   }
 
-/** Shows what would be written to the file. Returns `undefined` if the user declines. */
+/** Shows what would be written to the file: each rule in words, and as it is written. Returns `undefined` if the user declines. */
 async function chooseRules(
   { file, offers }: NonNullable<ApprovalQuestion['always']>,
+  { colors }: QuestionLook,
   ask: Ask,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const numbered = offers.flatMap((rules, at) => rules.map((rule, line) => `    ${line === 0 ? at + 1 : ' '}  ${safeJson(rule)}`))
+  const numbered = offers.flatMap((rules, at) =>
+    rules.flatMap((rule, line) => [
+      `    ${line === 0 ? at + 1 : ' '}  ${line === 0 ? '' : 'and '}${ruleText(rule)}`,
+      colors.dim(`       ${ruleJson(rule)}`),
+    ]),
+  )
   const numbers = offers.map((_, at) => `[${at + 1}]`).join(', ')
   const line = await ask(
     ['', `  To be written to "policy" in ${oneLine(visible(file))}:`, ...numbered, `  ${numbers}, [n]othing: `].join('\n'),
