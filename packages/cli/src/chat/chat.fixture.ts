@@ -27,6 +27,7 @@ export interface Talk extends AsyncDisposable {
 export interface TalkOptions extends ChoiceChanges {
   readonly session?: string | undefined
   readonly yes?: boolean
+  readonly plain?: boolean
   readonly attached?: readonly PromptImage[]
   /** Replaces the workspace's changes to ignored files. */
   readonly ignored?: Workspace['ignored']
@@ -35,7 +36,7 @@ export interface TalkOptions extends ChoiceChanges {
 export async function talk(
   here: CliFixture,
   model: Pick<ScriptedModel, 'url'>,
-  { session, yes = false, ignored, attached = [], ...flags }: TalkOptions = {},
+  { session, yes = false, plain: isPlain = false, ignored, attached = [], ...flags }: TalkOptions = {},
 ): Promise<Talk> {
   const cwd = realpathSync(here.dir)
   // Commands shared with the shell look there.
@@ -50,6 +51,7 @@ export async function talk(
     ...{ workspace: ignored ? { ...workspace, ignored } : workspace, connect, colors: plain, welcome: ['Welcome'], mentioned: mentionsIn },
     images: (paths, count) => readImages(cwd, paths, count),
     attached,
+    plain: isPlain,
   })
   const text = (): string => chat.state().items.map(itemText).join('\n')
 

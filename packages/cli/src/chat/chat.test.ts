@@ -170,14 +170,29 @@ describe('a chat', () => {
     expect(chat.chat.state().busy?.printed).toBeUndefined()
   })
 
-  it('/model lists the other models of the server, and switches to one of them', async () => {
+  it('/model lists the models of the server, and switches to the chosen one; plain lines list them as text', async () => {
     await using set = await scene([say('One.')])
-    await using model = await scriptedModel([say('Two.')], { models: ['scripted', 'other'] })
+    await using model = await scriptedModel([say('Two.')], { models: ['scripted', 'other', 'third'] })
     await using chat = await talk(set.here, model)
-    expect(await chat.send('/model')).toMatch(/openai-compatible\/other +on 127\.0\.0\.1/)
-    expect(await chat.send('/model openai-compatible/other')).toContain('From now on openai-compatible/other')
+    const lines = (): string => chat.chat.state().panel?.lines({ columns: 60, rows: 10 }).join('\n') ?? ''
+    const open = async (): Promise<void> => {
+      chat.chat.submit('/model')
+      await chat.until(() => lines().includes('third'))
+    }
+    await open()
+    expect(lines()).toMatch(/^Models · 3\n[\s\S]*› openai-compatible\/scripted +on 127\.0\.0\.1/)
+    chat.chat.state().panel?.key({ name: 'escape' })
+    expect(await chat.until(({ isWorking }) => !isWorking)).toMatch(/scripted on this machine, [\d,]+ tokens of context$/)
+    await open()
+    chat.chat.state().panel?.key({ name: 'text', text: 'OTHER' })
+    expect(lines()).not.toContain('third')
+    chat.chat.state().panel?.key({ name: 'enter' })
+    await chat.until('From now on openai-compatible/other')
+    await chat.until(({ isWorking }) => !isWorking)
     expect(await chat.send('hi')).toContain('Two.')
     expect(model.requests.at(-1)?.body).toMatchObject({ model: 'other' })
+    await using lists = await talk(set.here, model, { plain: true })
+    expect(await lists.send('/model')).toMatch(/openai-compatible\/other +on 127\.0\.0\.1/)
   })
 
   it('/status tells how the calls of the model work, and frequent repairs are told of once', async () => {

@@ -7,7 +7,7 @@ import { resourceServers } from '../commands/mcp/status-text.ts'
 import { THEMES } from '../ui/colors.ts'
 import { shownPrompt } from './chat-input.ts'
 import type { Chat } from './chat-types.ts'
-import { foundModels } from './commands/choices.ts'
+import { availableModels } from './commands/choices.ts'
 import { messagesOf } from './commands/rewind.ts'
 import { COMMANDS, isBuiltIn } from './commands/table.ts'
 import { type CommandChoice, type Completer, createCompleter, type Choice as Value } from './input/completion.ts'
@@ -21,7 +21,7 @@ export async function completerFor(
   { servers, mcp }: Pick<Workspace, 'servers' | 'mcp'>,
 ): Promise<Completer> {
   const values: Readonly<Record<string, CommandChoice['values']>> = {
-    model: () => foundModels(),
+    model: () => availableModels(chat.state().choice),
     mode: () => MODES.map((value) => ({ value })),
     agent: async () => {
       const { all } = await readAgents(cwd, chat.state().choice.settings, process.env)

@@ -4,27 +4,48 @@ import { oneLine, UsageError } from '@mulligan/host/light'
 import { type Choice, candidatesOf, idOf, isProvider, modelsAt, probeServers, readAgents, WAYS } from '@mulligan/host/parts'
 import { createChangeLog } from '@mulligan/tools'
 import { table, thousands } from '../../ui/text.ts'
+import type { ListRow } from '../panel/list-picker.ts'
 import type { ChatControl, SlashCommand } from './table.ts'
 
 export const model: SlashCommand = {
   name: 'model',
   aliases: ['models'],
   usage: '[NAME]',
-  description: 'show or change the model: PROVIDER/NAME, followed by an address if it needs one',
+  description: 'choose the model from a list, or by PROVIDER/NAME, followed by an address if it needs one',
+  opens: true,
   run: async (args, chat) => {
     const [name, baseUrl] = args.split(/\s+/)
-    if (name) {
-      const [provider = ''] = name.split('/', 1)
+    const chosen = name || (chat.plain ? undefined : await pickModel(chat))
+    if (chosen) {
+      const [provider = ''] = chosen.split('/', 1)
       const kept = isProvider(provider) && provider !== COMPATIBLE ? undefined : addressOf(chat.choice())
-      await chat.change({ model: name, baseUrl: baseUrl ?? kept }).catch((error: unknown) => {
-        throw error instanceof UsageError && error.hint === WAYS ? unnamed(name) : error
+      await chat.change({ model: chosen, baseUrl: baseUrl ?? kept }).catch((error: unknown) => {
+        throw error instanceof UsageError && error.hint === WAYS ? unnamed(chosen) : error
       })
     }
     const { say, choice, colors } = chat
     const { id, where, contextTokens } = choice().configured.model
     const now = `${colors.bold(`${oneLine(id, 120)} on ${oneLine(where, 80)}`)}, ${thousands(contextTokens)} tokens of context`
-    say(name ? `From now on ${now}` : now, ...(name ? [] : await otherLines(chat)))
+    say(chosen ? `From now on ${now}` : now, ...(chosen || !chat.plain ? [] : await otherLines(chat)))
   },
+}
+
+/** @returns the chosen model; undefined if the list was closed */
+async function pickModel(chat: ChatControl): Promise<string | undefined> {
+  const { createListPicker } = await import('../panel/list-picker.ts')
+  const { choice, colors, open } = chat
+  const now = choice()
+  const { id: current, where } = now.configured.model
+  async function load(): Promise<readonly ListRow[]> {
+    const all = await availableModels(now)
+    return all.some(({ value }) => value === current) ? all : [{ value: current, description: `on ${where}` }, ...all]
+  }
+  return open((done, changed) =>
+    createListPicker({
+      ...{ title: 'Models', load, current, colors, changed, done },
+      hint: 'type to narrow the list; /model PROVIDER/NAME takes any other',
+    }),
+  )
 }
 
 /** Error for a model name without a provider. The command-line flags do not apply in a chat, so it suggests chat commands. */
@@ -35,7 +56,7 @@ const unnamed = (name: string): UsageError =>
   )
 
 /** Returns the models of the servers on this machine. Never throws. */
-export async function foundModels(): Promise<readonly { readonly value: string; readonly description: string }[]> {
+async function foundModels(): Promise<readonly ListRow[]> {
   return candidatesOf(await probeServers(process.env)).map((one) => ({ value: idOf(one), description: `on ${one.where}` }))
 }
 
@@ -53,8 +74,12 @@ async function atConfigured(choice: Choice) {
   return names.map((name) => ({ value: `${COMPATIBLE}/${name}`, description: `on ${new URL(url).host}` }))
 }
 
+/** Returns the models of the configured server and of those on this machine. Never throws. */
+export const availableModels = async (choice: Choice): Promise<readonly ListRow[]> =>
+  (await Promise.all([atConfigured(choice).catch(() => []), foundModels()])).flat()
+
 async function otherLines({ choice, colors }: ChatControl): Promise<readonly string[]> {
-  const all = (await Promise.all([atConfigured(choice()), foundModels()])).flat()
+  const all = await availableModels(choice())
   const others = all.filter(({ value }) => value !== choice().configured.model.id)
   if (others.length === 0) return [colors.dim('No other model is available. Use /model PROVIDER/NAME for another one.')]
   const rows = others.map(({ value, description }) => [`  ${oneLine(value, 120)}`, oneLine(description, 80)])

@@ -64,3 +64,21 @@ export function framed(title: string, body: readonly string[], foot: string, { c
 
 /** Rows that the frame takes. */
 export const FRAME = 4
+
+/** Returns how far a key moves the selection of a list, if it does. @param page rows that are visible */
+export function movedBy({ name }: PanelKey, page: number): number | undefined {
+  const moves: Partial<Record<PanelKey['name'], number>> = {
+    ...{ up: -1, down: 1, 'page-up': -page, 'page-down': page, home: -Infinity, end: Infinity },
+  }
+  return moves[name]
+}
+
+/** Returns a text that is being typed, after a key. */
+export const edited = (text: string, key: PanelKey): string =>
+  key.name === 'text'
+    ? text + key.text
+    : key.name === 'backspace'
+      ? [...text].slice(0, -1).join('')
+      : key.name === 'control' && key.text === 'u'
+        ? ''
+        : text

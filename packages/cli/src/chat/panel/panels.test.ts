@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { plain } from '../../ui/colors.ts'
 import { type CallDetail, createCardPager } from './card-pager.ts'
 import { createFullScreen } from './full-screen.ts'
+import { createListPicker } from './list-picker.ts'
 import type { Panel, PanelKey } from './panel.ts'
 import { createPanels } from './panels.ts'
 import { createSessionPicker } from './session-picker.ts'
@@ -59,6 +60,32 @@ function picker(count: number, current?: string) {
   })
   return { panel, asked, done, settled: () => new Promise(setImmediate) }
 }
+
+describe('a list to choose from', () => {
+  const rows = Array.from({ length: 30 }, (_, at) => ({ value: `model-${at}`, description: at % 2 === 0 ? 'on here' : 'on there\x1b[2J' }))
+
+  it('marks the one in force, narrows by typing, and gives the chosen one', async () => {
+    const done: (string | undefined)[] = []
+    const panel = createListPicker({
+      ...{ title: 'Models', load: async () => rows, current: 'model-3', hint: 'type', colors: plain },
+      ...{ changed: () => undefined, done: (value?: string) => done.push(value) },
+    })
+    expect(seen(panel)).toContain('Looking …')
+    press(panel, 'enter')
+    await new Promise(setImmediate)
+    expect(seen(panel)).toMatch(/Models · 30\n\ntype\n[\s\S]*› model-3 +on there/)
+    press(panel, 'page-down', 'up', 'page-up', 'down', 'down')
+    expect(seen(panel)).toMatch(/\* model-3 [\s\S]*› model-4 /)
+    press(panel, ...type('here L-2'))
+    expect(seen(panel)).toMatch(/Models · \d+\n\nsearch: here L-2_\n\n› model-2 /)
+    press(panel, ...type('x'), 'enter')
+    expect(seen(panel)).toContain('Nothing in the list has these words.')
+    press(panel, 'escape', 'end')
+    expect([seen(panel), done]).toEqual([expect.stringMatching(/› model-29 /), []])
+    press(panel, 'enter', control('c'), 'escape')
+    expect(done).toEqual(['model-29', undefined, undefined])
+  })
+})
 
 describe('the list of sessions', () => {
   it('moves, loads more near its end, and continues the chosen one', async () => {

@@ -4,7 +4,7 @@ import { oneLine } from '@mulligan/host/light'
 import type { Colors } from '../../ui/colors.ts'
 import { localTime, plural } from '../../ui/text.ts'
 import { cutLine } from '../markdown/wrap.ts'
-import { FRAME, framed, type Panel, type PanelKey, type Size, topOf } from './panel.ts'
+import { edited, FRAME, framed, movedBy, type Panel, type PanelKey, type Size, topOf } from './panel.ts'
 
 export interface SessionActions {
   /** Returns the sessions with these words, best first, or all, latest first. */
@@ -106,9 +106,9 @@ export function createSessionPicker({ actions, current, colors, changed, done }:
   function press(key: PanelKey): void {
     const row = rows?.[selected]
     says = ''
-    const moves = { up: -1, down: 1, 'page-up': -page, 'page-down': page, home: -Infinity, end: Infinity }
+    const by = movedBy(key, page)
     if (asks && row) answer(key, row)
-    else if (key.name in moves) select(selected + moves[key.name as keyof typeof moves])
+    else if (by !== undefined) select(selected + by)
     else if (key.name === 'control') control(key.text, row)
     else if (key.name === 'escape') {
       if (words === '') done()
@@ -155,12 +155,3 @@ export function createSessionPicker({ actions, current, colors, changed, done }:
     },
   }
 }
-
-const edited = (text: string, key: PanelKey): string =>
-  key.name === 'text'
-    ? text + key.text
-    : key.name === 'backspace'
-      ? [...text].slice(0, -1).join('')
-      : key.name === 'control' && key.text === 'u'
-        ? ''
-        : text
