@@ -17,7 +17,7 @@ import { serverNamed } from '../remote/named.ts'
 import { chooseSession } from '../session.ts'
 import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
-import { type Colors, colorsFor, setTheme, themeFor } from '../ui/colors.ts'
+import { type Colors, colorsFor, setTheme } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
 import { modeText } from '../ui/text.ts'
 import type { ChatEnds, Left } from './chat-types.ts'
@@ -53,7 +53,7 @@ export async function chatCommand({ resume, ...given }: ChatFlags, output: Outpu
     const { settings } = choice
     checkTakesImages(choice.configured.model, attached)
     const isPlain = isPlainFor(flags, settings)
-    setTheme(isPlain ? 'none' : themeFor(settings.theme.value, process.env))
+    setTheme(isPlain ? 'none' : settings.theme.value, process.env)
     const { openChat, showChat, showPlain, openHistory, mentionsIn, mentionOf, droppedImages, createClipboard, completerFor } =
       await loadParts()
     const chat = await openChat({
@@ -111,7 +111,7 @@ async function pickAtStart(store: Store, cwd: string, { flags, person, output }:
   const settings = readSettings(cwd, flags, process.env)
   const { pickFromLines, sessionList } = await import('./commands/pick-session.ts')
   if (isPlainFor(flags, settings)) return pickFromLines(store, cwd, person)
-  setTheme(themeFor(settings.theme.value, process.env))
+  setTheme(settings.theme.value, process.env)
   const { showPanel } = await loadParts()
   return showPanel(sessionList({ store, cwd, colors: colorsFor(process.stdout) }, undefined), output)
 }

@@ -4,7 +4,7 @@ import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { BIN, type CliFixture, NO_SERVERS, place, using } from '../../test/cli.fixture.ts'
 import { hasScreen, openScreen } from '../../test/screen.fixture.ts'
-import { colorsFor, colorsOf, setTheme, themeFor } from '../ui/colors.ts'
+import { askedTheme, colorsFor, colorsOf, setBackground, setTheme, themeFor } from '../ui/colors.ts'
 
 /** @param term replaces the terminal's name, which tmux sets */
 const start = (here: CliFixture, args: readonly string[], env: Readonly<Record<string, string>> = {}, term = 'xterm-256color') =>
@@ -107,6 +107,28 @@ it('the theme is chosen by what the terminal tells', () => {
   expect(themeFor('light', {})).toBe('light')
 })
 
+it('what a person chooses counts more than what the terminal says of itself later', () => {
+  const has256 = { TERM: 'xterm-256color' }
+  const { FORCE_COLOR, NO_COLOR } = process.env
+  try {
+    delete process.env['NO_COLOR']
+    process.env['FORCE_COLOR'] = '1'
+    const colors = colorsFor({ isTTY: true })
+    setTheme('auto', has256)
+    setTheme('light', has256)
+    setBackground('dark', has256)
+    expect([askedTheme(), colors.code.keyword('x')]).toEqual(['light', colorsOf('light').code.keyword('x')])
+    setTheme('auto', has256)
+    expect(colors.code.keyword('x')).toBe(colorsOf('dark').code.keyword('x'))
+    setBackground('light', has256)
+    expect([askedTheme(), colors.code.keyword('x')]).toEqual(['auto', colorsOf('light').code.keyword('x')])
+  } finally {
+    setTheme('terminal', {})
+    Object.assign(process.env, { NO_COLOR, FORCE_COLOR })
+    for (const [name, value] of Object.entries({ NO_COLOR, FORCE_COLOR })) if (value === undefined) delete process.env[name]
+  }
+})
+
 it('colors follow the theme in force, and NO_COLOR counts more', () => {
   const tty = { isTTY: true }
   const { NO_COLOR, FORCE_COLOR } = process.env
@@ -114,15 +136,15 @@ it('colors follow the theme in force, and NO_COLOR counts more', () => {
     delete process.env['NO_COLOR']
     process.env['FORCE_COLOR'] = '1'
     const colors = colorsFor(tty)
-    setTheme('dark')
+    setTheme('dark', {})
     expect(colors.code.keyword('x')).toBe(colorsOf('dark').code.keyword('x'))
-    setTheme('none')
+    setTheme('none', {})
     expect([colors.code.keyword('x'), colors.bold('x'), colors.isColorSupported]).toEqual(['x', 'x', false])
     process.env['NO_COLOR'] = '1'
-    setTheme('dark')
+    setTheme('dark', {})
     expect(colorsFor(tty).bold('x')).toBe('x')
   } finally {
-    setTheme('terminal')
+    setTheme('terminal', {})
     Object.assign(process.env, { NO_COLOR, FORCE_COLOR })
     for (const [name, value] of Object.entries({ NO_COLOR, FORCE_COLOR })) if (value === undefined) delete process.env[name]
   }

@@ -1,7 +1,7 @@
 /** Runs a chat on the terminal until the user leaves. However it ends, the terminal is restored. */
 import { Box, render, Static, Text, useApp, useStdout, useWindowSize } from 'ink'
 import { createElement, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { setBackground, setTheme, themeFor } from '../ui/colors.ts'
+import { askedTheme, setBackground } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
 import { modeText } from '../ui/text.ts'
 import { asksBackground, createBackground } from './background.ts'
@@ -34,10 +34,7 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
   const unnotify = chat.subscribe(() => notifier.look(chat.state()))
   const background = createBackground({
     write: output.out,
-    onKnown: (known) => {
-      setBackground(known)
-      setTheme(themeFor(chat.state().choice.settings.theme.value, process.env))
-    },
+    onKnown: (known) => setBackground(known, process.env),
     onReady: () => process.stdin.emit('readable'),
   })
   const closing = new AbortController()
@@ -80,7 +77,7 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
     kittyKeyboard: { mode: 'auto' },
   })
   notifier.start()
-  if (asksBackground(chat.state().choice.settings.theme.value, process.env)) background.ask()
+  if (asksBackground(askedTheme(), process.env)) background.ask()
   try {
     return { ...(await Promise.race([chat.left, app.waitUntilExit().then(() => chat.left)])), isEnded: attended.isEnded() }
   } finally {

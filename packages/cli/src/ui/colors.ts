@@ -92,10 +92,6 @@ export type Background = Extract<Theme, 'dark' | 'light'>
 /** What the terminal has said of its background. */
 let known: Background | undefined
 
-export const setBackground = (background: Background): void => {
-  known = background
-}
-
 /** Returns the background in `COLORFGBG`, which some terminals set. */
 function backgroundIn(env: Env): Background | undefined {
   const color = /;(\d+)$/.exec(env['COLORFGBG'] ?? '')?.[1]
@@ -117,11 +113,21 @@ export function themeFor(asked: ThemeName, env: Env): Theme {
   return (has256(env) ? (backgroundIn(env) ?? known) : undefined) ?? 'terminal'
 }
 
-/** The theme in force, which is one for the whole process. */
+/** The theme in force, which is one for the whole process: what was asked for last, and what it stands for. */
+let asked: ThemeName = 'terminal'
 let theme: Theme = 'terminal'
 
-export const setTheme = (name: Theme): void => {
-  theme = name
+export const askedTheme = (): ThemeName => asked
+
+export function setTheme(name: ThemeName, env: Env): void {
+  asked = name
+  theme = themeFor(name, env)
+}
+
+/** Notes what the terminal has said of its background. It counts if `auto` is asked for, however late it comes. */
+export function setBackground(background: Background, env: Env): void {
+  known = background
+  theme = themeFor(asked, env)
 }
 
 /** Paints in the theme in force, so that a change of it applies at once. */

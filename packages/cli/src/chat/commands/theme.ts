@@ -1,6 +1,6 @@
 /** `/theme` shows or changes the colours of the chat. */
 import { oneLine, UsageError } from '@mulligan/host/light'
-import { colorsFor, setTheme, THEMES, type ThemeName, themeFor } from '../../ui/colors.ts'
+import { askedTheme, colorsFor, setTheme, THEMES, type ThemeName } from '../../ui/colors.ts'
 import type { SlashCommand } from './table.ts'
 
 const SAYS: Readonly<Record<ThemeName, string>> = {
@@ -11,26 +11,21 @@ const SAYS: Readonly<Record<ThemeName, string>> = {
   none: 'no colours',
 }
 
-/** What was chosen since the start: the settings of the chat are those of its start. */
-let chosen: ThemeName | undefined
-
 export const theme: SlashCommand = {
   name: 'theme',
   aliases: ['themes'],
   usage: '[NAME]',
   description: 'show or change the colours of the chat',
   anytime: true,
-  run: async (asked, { choice, sayRows, tell, cwd }) => {
-    let now = chosen ?? choice().settings.theme.value
+  run: async (asked, { sayRows, tell, cwd }) => {
     if (asked !== '') {
       const found = THEMES.find((name) => name === asked)
       if (!found) throw new UsageError(`there is no theme ${oneLine(asked, 40)}`, `The themes are ${THEMES.join(', ')}.`)
-      now = found
-      chosen = found
-      setTheme(themeFor(now, process.env))
+      setTheme(found, process.env)
       const { setValue } = await import('../../commands/config/edit.ts')
-      tell(`Written to ${await setValue(['theme'], now, { cwd })}.`)
+      tell(`Written to ${await setValue(['theme'], found, { cwd })}.`)
     }
+    const now = askedTheme()
     sayRows(THEMES.map((name) => [`${name === now ? '>' : ' '} ${name}`, SAYS[name]]))
     if (!colorsFor(process.stdout).isColorSupported && now !== 'none') tell('NO_COLOR or TERM turns colours off here.')
   },
