@@ -2,6 +2,7 @@
 import { type Ask, oneLine, visible } from '@mulligan/host/light'
 import type { ApprovalQuestion, AskApproval } from '@mulligan/host/parts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
+import { choiceNamed } from './choices.ts'
 import { ruleJson, ruleText } from './rule-text.ts'
 
 export interface QuestionLook {
@@ -35,9 +36,7 @@ const MAX_REASON = 500
  * the choice in that place. Returns `undefined` for an answer that is invalid or not offered.
  */
 export function answerOf(line: string, offered: readonly Answer['answer'][]): Answer | undefined {
-  const byNumber = /^[1-9]$/.test(line.trim()) ? offered[Number(line) - 1] : undefined
-  if (byNumber !== undefined) return { answer: byNumber }
-  const [word = '', ...rest] = line
+  const [word = '', ...rest] = (choiceNamed(line.trim(), choices(offered)) ?? line)
     .trim()
     .replace(/^N(?![oO]?\b)/, 'n ')
     .split(/\s+/)
@@ -98,10 +97,8 @@ async function chooseRules(
     ]),
   )
   const numbers = offers.map((_, at) => `[${at + 1}]`).join(', ')
-  const line = await ask(
-    ['', `  To be written to "policy" in ${oneLine(visible(file))}:`, ...numbered, `  ${numbers}, [n]othing: `].join('\n'),
-    signal,
-  )
-  const chosen = Number(line?.trim() || Number.NaN) - 1
+  const question = ['', `  To be written to "policy" in ${oneLine(visible(file))}:`, ...numbered, `  ${numbers}, [n]othing: `]
+  const line = await ask(question.join('\n'), signal)
+  const chosen = Number(choiceNamed(line?.trim() ?? '', question.at(-1) as string)) - 1
   return offers[chosen] ? chosen : undefined
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { choiceNamed, inOneKey, keysIn, oneKeyAnswer, QUIET, withChosen } from './one-key.ts'
+import { choiceNamed, keysIn } from '../approval/choices.ts'
+import { inOneKey, oneKeyAnswer, QUIET, withChosen } from './one-key.ts'
 
 const LINE = '  [y]es once, [s]ession, [n]o and why: '
 

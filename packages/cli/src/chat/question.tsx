@@ -1,6 +1,7 @@
 /** Renders an open question, and its input: one key answers a choice, the arrows and Enter too, and a line anything else. */
 import { Text, useWindowSize } from 'ink'
 import { type ReactNode, type RefObject, useReducer, useRef } from 'react'
+import { choiceNamed, keysIn } from '../approval/choices.ts'
 import type { Chat, Question } from './chat-types.ts'
 import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
@@ -8,7 +9,7 @@ import type { EditorKey } from './input/keys.ts'
 import { Prompt } from './input/prompt.tsx'
 import { Lines, type Look } from './items.tsx'
 import { hanging } from './markdown/wrap.ts'
-import { choiceNamed, inOneKey, keysIn, oneKeyAnswer, QUIET, withChosen } from './one-key.ts'
+import { inOneKey, oneKeyAnswer, QUIET, withChosen } from './one-key.ts'
 
 export interface QuestionProps {
   readonly question: Question

@@ -1,6 +1,7 @@
 /** Asks before a rewind restores files, and shows which. */
 import { oneLine } from '@mulligan/host/light'
 import { createChangeLog, type FileChange, type FileDiff, turnDiff } from '@mulligan/tools'
+import { choiceNamed } from '../../approval/choices.ts'
 import { plural, table } from '../../ui/text.ts'
 import type { ChatControl } from './table.ts'
 
@@ -16,16 +17,16 @@ export async function mayRestore({ cwd, data, ask, say, signal }: ChatControl, s
   if (turns.length === 0 || (await log.conflicts(turns)).length > 0) return true
   const files = await turnDiff((await log.net(turns)).filter(isFile), log.content)
   if (files.length === 0) return true
-  const question = [
-    '',
-    `? This restores ${plural(files.length, 'file')}, as before message ${from}:`,
-    ...fileLines(files),
-    '  [y]es, [n]o: ',
-  ]
-  for (let text = question.join('\n'); ; text = 'Please answer [y]es, [n]o: ') {
-    const line = (await ask(text, signal()))?.trim()
-    if (line !== undefined && /^(?:y|yes|1)$/i.test(line)) return true
-    if (line === undefined || /^(?:n|no|2)$/i.test(line)) break
+  const choices = '[y]es, [n]o: '
+  const above = ['', `? This restores ${plural(files.length, 'file')}, as before message ${from}:`, ...fileLines(files)]
+  for (let text = [...above, `  ${choices}`].join('\n'); ; text = `Please answer ${choices}`) {
+    const line = (await ask(text, signal()))?.trim().toLowerCase() ?? 'n'
+    const answer = choiceNamed(
+      line.replace(/^(?:yes|no)$/, (word) => word.charAt(0)),
+      `  ${choices}`,
+    )
+    if (answer === 'y') return true
+    if (answer === 'n') break
   }
   say('Nothing was taken back.')
   return false
