@@ -12,14 +12,14 @@ import {
   useWindowSize,
 } from 'ink'
 import { type ReactNode, type RefObject, useEffect, useReducer, useRef } from 'react'
-import stringWidth from 'string-width'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
 import { type CellPosition, cutTo, layoutOf, type Seen, seenRows, textOf } from './cells.ts'
 import type { Completer, Takes } from './completion.ts'
 import { press, rewritten, wantsCompletions, withCompletions } from './editor.ts'
 import type { PromptHistory } from './history.ts'
 import { type EditorKey, toKeys } from './keys.ts'
-import { type EditorState, type Effect, type Menu, NEW_EDITOR } from './state.ts'
+import { MenuView } from './menu.tsx'
+import { type EditorState, type Effect, NEW_EDITOR } from './state.ts'
 
 export interface PromptProps {
   /** Whether it reads keys and shows the cursor. Only one prompt may be active at a time. */
@@ -97,26 +97,6 @@ function markOf({ top, more, rows }: Seen, at: number, isShell: boolean, colors:
   if (at === rows.length - 1 && more.below) return colors.dim('↓ ')
   if (top + at > 0) return ' '.repeat(MARK_WIDTH)
   return isShell ? colors.yellow('$ ') : colors.cyan('> ')
-}
-
-interface MenuViewProps {
-  readonly menu: Menu
-  readonly columns: number
-  readonly most: number
-  readonly colors: Colors
-}
-
-function MenuView({ menu: { items, selected, stale }, columns, most, colors }: MenuViewProps): ReactNode {
-  const top = Math.max(0, Math.min(selected - Math.floor(most / 2), items.length - most))
-  const seen = items.slice(top, top + most)
-  const wide = Math.min(Math.max(...seen.map(({ label }) => stringWidth(label))), Math.max(1, columns - MARK_WIDTH - 1))
-  return seen.map(({ label, description = '' }, at) => {
-    const name = cutTo(label, wide)
-    const text = description === '' ? name : `${name}${' '.repeat(wide - stringWidth(name))}  ${description}`
-    const isSelected = top + at === selected && !stale
-    const line = cutTo(`${isSelected ? '› ' : '  '}${text}`, columns - 1)
-    return <Text key={label}>{isSelected ? colors.bold(line) : colors.dim(line)}</Text>
-  })
 }
 
 /** Places the terminal's own cursor, so that it is visible without colors and input methods and screen readers can find it. */
