@@ -540,6 +540,17 @@ describe('a chat', () => {
     await one.until(({ isWorking }) => !isWorking)
   })
 
+  it('the end of a longer session names how to see the rest', async () => {
+    await using set = await scene([1, 2, 3, 4, 5].map((at) => say(`Answer ${at}.`)))
+    await using one = await talk(set.here, set.model)
+    for (const at of [1, 2, 3, 4, 5]) await one.send(`question ${at}`)
+    const id = one.chat.session()
+    await using chat = await talk(set.here, set.model, { session: id })
+    expect(await chat.until('Answer 5.')).toMatch(
+      new RegExp(`… 2 earlier messages: /export writes all of it to a file, mulligan sessions show ${id} prints it\\n> question 3`),
+    )
+  })
+
   it('asks again for what is no answer, and not for what is allowed for the session', async () => {
     const write = (path: string) => call('write_file', { path, content: '' })
     await using set = await scene([write('a'), write('b'), say('Both.')])

@@ -170,7 +170,13 @@ export function Live({ state, rows, subject, now, ...look }: LiveProps): ReactNo
 export function Queued({ state: { waiting }, colors }: { readonly state: ChatState } & Look): ReactNode {
   const named = (name: string, all: readonly string[]) => all.map((one) => `${colors.dim(name)} ${oneLine(one, 200)}`)
   const lines = [...named('steering', waiting.steering), ...named('queued', waiting.queued)]
-  return lines.length > 0 && <Lines lines={[...lines, colors.dim('Esc takes the last one back')]} />
+  return (
+    lines.length > 0 && (
+      <Box marginTop={1}>
+        <Lines lines={[...lines, colors.dim('Esc takes the last one back')]} />
+      </Box>
+    )
+  )
 }
 
 function busyText({ busy, view, isStopping, serverSays }: ChatState, now: number): string {

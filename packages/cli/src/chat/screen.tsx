@@ -237,7 +237,7 @@ function Status({ state, columns, colors }: { readonly state: ChatState } & Look
     {
       ...{ model: configured.model.id, where: configured.model.where, contextTokens: view.contextTokens ?? configured.model.contextTokens },
       ...{ agent: named.name, mode: modeText(settings, yes), sandbox, contextUsed: view.contextUsed },
-      requestsLeft: busy?.with === 'turn' ? settings.limits.requests.value - view.requests : undefined,
+      requests: busy?.with === 'turn' ? { made: view.requests, most: settings.limits.requests.value } : undefined,
     },
     columns - 2,
   )

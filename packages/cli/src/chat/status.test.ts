@@ -10,18 +10,27 @@ const FACTS: StatusFacts = {
   contextUsed: 16_384,
   contextTokens: 32_768,
   sandbox: 'bubblewrap',
-  requestsLeft: 24,
+  requests: { made: 16, most: 24 },
 }
 
 describe('the status line', () => {
   it('says all of it where there is room, and where the model runs in any case', () => {
     expect(statusText(FACTS, 200)).toBe(
-      'ollama/qwen3:8b on this machine · agent plan · mode ask · context 50 % of 32k · 24 requests left · sandbox bubblewrap',
+      'ollama/qwen3:8b on this machine · agent plan · mode ask · context 50 % of 32k · 8 of 24 requests left this turn · sandbox bubblewrap',
     )
     expect(statusText(FACTS, 60)).toBe('ollama/qwen3:8b on this machine · mode ask')
-    expect(statusText({ ...FACTS, contextUsed: undefined, requestsLeft: undefined, agent: 'build', sandbox: undefined }, 200)).toBe(
+    expect(statusText({ ...FACTS, contextUsed: undefined, requests: undefined, agent: 'build', sandbox: undefined }, 200)).toBe(
       'ollama/qwen3:8b on this machine · mode ask · context 32k · sandbox not opened yet',
     )
+  })
+
+  it.each([
+    [15, ''],
+    [16, '8 of 24 requests left this turn'],
+    [25, '0 of 24 requests left this turn'],
+  ])('after %i of 24 requests it says %j', (made, says) => {
+    const text = statusText({ ...FACTS, requests: { made, most: 24 } }, 200)
+    expect(/\d+ of \d+ requests[^·]*\w/.exec(text)?.[0] ?? '').toBe(says)
   })
 
   it('is never wider than the screen', () => {

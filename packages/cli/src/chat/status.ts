@@ -16,8 +16,8 @@ export interface StatusFacts {
   readonly contextTokens: number
   /** The backend, or undefined until a command has opened the sandbox. */
   readonly sandbox: string | undefined
-  /** Model requests left in the turn; undefined if no turn is running. */
-  readonly requestsLeft: number | undefined
+  /** Model requests of the running turn; undefined if none is running. */
+  readonly requests: { readonly made: number; readonly most: number } | undefined
 }
 
 /** Returns the parts with their rank. If space is short, those with the highest rank are dropped first. */
@@ -26,9 +26,17 @@ const partsOf = (facts: StatusFacts): readonly (readonly [text: string, rank: nu
   [facts.agent === 'build' ? '' : `agent ${oneLine(facts.agent, 40)}`, 4],
   [`mode ${facts.mode}`, 2],
   [`context ${contextText(facts)}`, 3],
-  [facts.requestsLeft === undefined ? '' : `${plural(facts.requestsLeft, 'request')} left`, 5],
+  [requestsText(facts), 5],
   [`sandbox ${facts.sandbox ?? 'not opened yet'}`, 6],
 ]
+
+/** Says how many requests are left once they become scarce. */
+function requestsText({ requests }: StatusFacts): string {
+  if (requests === undefined) return ''
+  const { made, most } = requests
+  const left = Math.max(0, most - made)
+  return left * 3 <= most ? `${left} of ${plural(most, 'request')} left this turn` : ''
+}
 
 const contextText = ({ contextUsed, contextTokens }: StatusFacts): string =>
   contextUsed === undefined

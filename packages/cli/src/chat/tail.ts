@@ -20,7 +20,7 @@ export async function tailOf(store: Store, sessionId: string, style: LineStyle, 
   const turns = Array.from({ length: count }, (_, at) => `${sessionId}/${at + 1}`).filter((turn) => !isGone(turn))
   let view = NO_VIEW
   const items: Item[] =
-    turns.length > MAX_TURNS ? [{ kind: 'notice', lines: [style.colors.dim(`… ${plural(turns.length - MAX_TURNS, 'turn')} before`)] }] : []
+    turns.length > MAX_TURNS ? [{ kind: 'notice', lines: [style.colors.dim(earlierText(turns.length - MAX_TURNS, sessionId))] }] : []
   for (const turnId of turns.slice(-MAX_TURNS)) {
     const events = await store.events({ sessionId, turnId })
     const isStopped = events.some((event) => event.type === 'turn.ended' && event.outcome.status === 'cancelled')
@@ -35,6 +35,9 @@ export async function tailOf(store: Store, sessionId: string, style: LineStyle, 
   if (last.status === 'running') items.push({ kind: 'notice', lines: [style.colors.yellow(await openText(store, sessionId))] })
   return { items, view: { ...view, calls: [], doing: undefined } }
 }
+
+const earlierText = (count: number, sessionId: string): string =>
+  `… ${plural(count, 'earlier message')}: /export writes all of it to a file, mulligan sessions show ${sessionId} prints it`
 
 /** Returns the task list that the tool `todo` keeps for a session: the call that wrote it may be many turns back. */
 export function storedTodos(folder: string, session: string): readonly Todo[] {

@@ -11,6 +11,7 @@ import {
   projectSkills,
   promptCommands,
   roleOf,
+  type Settings,
   type Workspace,
   type WorkspaceTools,
 } from '@mulligan/host/parts'
@@ -126,6 +127,10 @@ export interface SlashCommand {
   readonly run: (args: string, chat: ChatControl) => Promise<void> | void
 }
 
+/** A newcomer does not know what is counted. */
+const requestsText = (made: number, { value, from }: Settings['limits']['requests']): string =>
+  `${made} of at most ${value} used in the latest turn (${oneLine(from, 80)}); one request is one reply of the model, with its tool calls`
+
 const MAX_LISTED = 20
 
 /** Lists the latest sessions, where they cannot be chosen from a panel. */
@@ -196,7 +201,7 @@ export const COMMANDS: readonly SlashCommand[] = [
         ['folder', oneLine(fromHome(cwd), 200)],
         ['sandbox', sandbox() ?? 'not open yet: the first command opens it'],
         ['context', `${used === undefined ? 'nothing' : thousands(used)} of ${thousands(contextTokens)} tokens used`],
-        ['requests', `${settings.limits.requests.value} a turn at most (${oneLine(settings.limits.requests.from, 80)})`],
+        ['requests', requestsText(view().requests, settings.limits.requests)],
         ...healthLines(view().health).map((line, at): Row => [at === 0 ? 'calls' : '', line]),
         ['session', session() ?? 'none yet: the first message starts it'],
       ])
