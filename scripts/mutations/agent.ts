@@ -46,6 +46,22 @@ export const AGENT: readonly Mutation[] = [
     test: { file: 'packages/agent/src/parked.test.ts', name: 'waits for its person with who asks' },
   },
   {
+    id: 'task-belongs-to-its-turn',
+    rule: 'agent: who goes on with a turn has the sessions of its tasks, also while the lease of a dead process on them lasts',
+    file: 'packages/agent/src/tasks/run-task.ts',
+    find: `const claimed: Claimed = { takeOver: true, signal: turn.signal }`,
+    replace: `const claimed = { takeOver: false, signal: turn.signal } as unknown as Claimed`,
+    test: { file: 'packages/agent/src/tasks/parked-kills.test.ts', name: 'killed at any point' },
+  },
+  {
+    id: 'task-is-closed-with-its-turn',
+    rule: 'agent: who closes a turn closes its tasks, also while the lease of a dead process on them lasts',
+    file: 'packages/agent/src/agent.ts',
+    find: `cancel(sessionId, { takeOver: true }) }`,
+    replace: `cancel(sessionId) }`,
+    test: { file: 'packages/agent/src/tasks/parked-kills.test.ts', name: 'and then stopped or overtaken' },
+  },
+  {
     id: 'tasks-that-change-wait-for-each-other',
     rule: 'agent: a task that changes something does not begin while the one before it waits for a person',
     file: 'packages/agent/src/tasks/task-tool.ts',

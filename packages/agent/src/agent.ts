@@ -344,7 +344,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     }
   }
 
-  return { run, resume, cancel, compact, rewind: rewindTo, closeLast: cancel }
+  return { run, resume, cancel, compact, rewind: rewindTo, closeLast: (sessionId) => cancel(sessionId, { takeOver: true }) }
 }
 
 /** What a session contains, apart from the state of its turns. */

@@ -17,10 +17,19 @@ export type Inherited = Tainted & {
   readonly park?: (questions: readonly ParkedCall[]) => void
 }
 
+/**
+ * Who has the session of the turn has the sessions of its tasks: a claim on one of them is that of a process that lost the turn, whose lease
+ * may end later.
+ */
+interface Claimed {
+  readonly takeOver: true
+  readonly signal: AbortSignal
+}
+
 /** An agent, as far as a task needs it. */
 export interface Worker {
-  readonly run: (turn: { readonly sessionId: string; readonly prompt: string; readonly signal: AbortSignal }) => Promise<TurnOutcome>
-  readonly resume: (sessionId: string, options: { readonly signal: AbortSignal }) => Promise<TurnOutcome | undefined>
+  readonly run: (turn: Claimed & { readonly sessionId: string; readonly prompt: string }) => Promise<TurnOutcome>
+  readonly resume: (sessionId: string, options: Claimed) => Promise<TurnOutcome | undefined>
   /** Gives a result to each open call of a session whose process ended. @returns undefined if there is none */
   readonly closeLast: (sessionId: string) => Promise<TurnOutcome | undefined>
 }
@@ -45,10 +54,11 @@ export function createTasks(given: AgentOptions, open: (options: AgentOptions, i
       // The questions of a task are those of its turn: it is the turn that is found, answered and resumed.
       { untrusted, secret, indeterminate: indeterminate.calls, approvals: turn.approvals, park: (asked) => turn.wait(sessionId, asked) },
     )
+    const claimed: Claimed = { takeOver: true, signal: turn.signal }
     const isKnown = (await store.session(sessionId)) !== undefined
     if (!isKnown) await store.createSession({ id: sessionId, cwd, title: sessionTitle(prompt) })
-    if (!isKnown || !(await store.lastTurn(sessionId))) return worker.run({ sessionId, prompt, signal: turn.signal })
-    return (await worker.resume(sessionId, { signal: turn.signal })) ?? ended(sessionId)
+    if (!isKnown || !(await store.lastTurn(sessionId))) return worker.run({ sessionId, prompt, ...claimed })
+    return (await worker.resume(sessionId, claimed)) ?? ended(sessionId)
   }
 
   /** Closes the tasks of a turn that is not resumed. @returns the ledgers of those that are not in its record */
