@@ -70,7 +70,12 @@ export async function showApproval(id: string, { json }: Flags, output: Output):
   })
   const { request, asks, diff, session } = asked(row)
   const { text } = questionOf(request, { asks, diff, covers: session?.covers, whole: true }, lookOf(process.stdout))
-  const state = row.status === 'pending' ? `Asked at ${localTime(row.createdAt)}.` : `It was answered: ${row.answer?.answer ?? row.status}.`
+  const state =
+    row.status === 'pending'
+      ? `Asked at ${localTime(row.createdAt)}.`
+      : row.status === 'expired'
+        ? 'It has expired.'
+        : `It was answered: ${row.answer?.answer ?? row.status}.`
   const how = row.status === 'pending' ? [`mulligan approvals allow ${row.id.slice(0, SHORT)}, or deny ${row.id.slice(0, SHORT)}`] : []
   print(output, json, { approval: forPrograms(row) }, [
     ...text.trim().split('\n'),
@@ -106,6 +111,8 @@ export async function answerApproval(kind: 'allow' | 'deny', id: string, flags: 
         `this call can't be allowed ${answer.answer === 'session' ? 'for the session' : 'permanently'}`,
         'Allow it once, without the flag.',
       )
+    if (row.status === 'expired')
+      throw new UsageError('this question has expired', `mulligan sessions resume ${row.sessionId} --park asks again, as things are now.`)
     if (!(await store.answer(row.id, answer)))
       throw new UsageError('this question was answered before, or its turn has ended', 'mulligan approvals list --all shows the answer.')
     const left = (await store.approvals({ turnId: row.turnId, status: 'pending' })).length

@@ -221,6 +221,7 @@ export const DEFINITIONS: readonly Definition[] = [
     arg('[id]', `${WHICH} (default: the latest in this folder)`),
     PROMPT,
     TAKE_OVER,
+    PARK,
     ...TURN_FLAGS,
     ...TURN_JSON,
     IMAGE,

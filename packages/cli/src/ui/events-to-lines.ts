@@ -226,7 +226,9 @@ export function subjectOf(tools: readonly Tool[]): (tool: string, input: unknown
 const TASK: typeof TaskName = 'task'
 
 function taskText(input: unknown): string {
-  const { agent, task } = (input ?? {}) as { readonly agent?: unknown; readonly task?: unknown }
+  // Of a turn that another process began, only the results are seen.
+  if (typeof input !== 'object' || input === null) return ''
+  const { agent, task } = input as { readonly agent?: unknown; readonly task?: unknown }
   return `${String(agent)}: ${String(task).split('\n')[0] ?? ''}`
 }
 
