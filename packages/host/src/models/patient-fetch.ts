@@ -4,13 +4,19 @@
  * fails with a `TypeError` with a cause, as the built-in one does.
  */
 import { lookup } from 'node:dns'
-import type { IncomingMessage } from 'node:http'
+import type { Agent, IncomingMessage } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { isLocalhostName, isLoopbackAddress } from './base-url.ts'
 
 /** Milliseconds between keep-alive probes of an idle connection, to notice when the server is gone. */
 const PROBE_EVERY = 60_000
+/**
+ * Milliseconds for which an idle connection is kept for the next request: less than the 2 to 5 s after which the servers of local models
+ * close it. A request that meets a server just as it closes fails, as any broken connection does: it can't be known whether it was begun.
+ */
+const KEPT = 1500
+const agents = new Map<string, Agent>()
 const WITHOUT_BODY = new Set([204, 205, 304])
 
 export const patientFetch: typeof fetch = async (input, init = {}) => {
@@ -21,10 +27,12 @@ export const patientFetch: typeof fetch = async (input, init = {}) => {
   signal?.throwIfAborted()
   const url = new URL(input)
   // Importing `node:http` would also load everything Node needs for `fetch` and `WebSocket`.
-  const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+  const { request: send, Agent: NewAgent } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+  const agent = agents.get(url.protocol) ?? new NewAgent({ keepAlive: true, timeout: KEPT, scheduling: 'lifo' })
+  agents.set(url.protocol, agent)
   const sent = { ...plainHeaders(headers), 'accept-encoding': 'identity' }
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const options = { method, headers: sent, agent: false, ...(isLocalhostName(url.hostname) && { lookup: loopbackLookup() }) }
+    const options = { method, headers: sent, agent, ...(isLocalhostName(url.hostname) && { lookup: loopbackLookup() }) }
     const request = send(url, { ...options, ...(signal && { signal }) }, resolve)
     request.on('socket', (socket) => socket.setKeepAlive(true, PROBE_EVERY))
     request.on('error', (error) => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause: error })))
