@@ -1,7 +1,8 @@
 /** Connects a workspace to the user: reports, questions, and exceptions outside of calls. */
 import type { Ask } from '@mulligan/host/light'
 import { fileLog, type Notice, type Ports } from '@mulligan/host/parts'
-import { approvalInWords, type QuestionLook } from './approval/approval.ts'
+import { approvalInWords } from './approval/approval.ts'
+import type { QuestionLook } from './approval/question-text.ts'
 import { fromHome, openDataDir } from './paths.ts'
 import { tellLeftOut } from './trust.ts'
 import { answerInWords } from './ui/ask.ts'

@@ -3,7 +3,7 @@
  * on both.
  */
 
-import type { FindWord } from './search-index.ts'
+import type { SearchWord } from './search.ts'
 
 export type Value = string | number | null
 
@@ -12,6 +12,9 @@ export interface Write {
   readonly sql: string
   readonly parameters: readonly Value[]
 }
+
+/** Returns a statement for the places of a word: the columns `session` and `turn`, which is the turn's `seq`, and 0 for the title. */
+export type FindWord = (word: SearchWord) => Write
 
 /** A statement for one session. */
 export interface SessionWrite extends Write {

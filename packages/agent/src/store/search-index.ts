@@ -2,14 +2,11 @@
  * The full-text index of titles, prompts and answers, kept by the database itself: FTS5 with triggers in SQLite, an index of
  * PostgreSQL's own search there. The whole conversation is not searched: its log also holds what tools have read.
  */
-import type { Value, Write } from './driver.ts'
+import type { FindWord, Value, Write } from './driver.ts'
 import { folded, type SearchWord } from './search.ts'
 
 /** Characters of a text that are indexed. PostgreSQL refuses rows whose words take more than 1 MB. */
 const INDEXED = 50_000
-
-/** A statement for the places of a word: the columns `session` and `turn`, which is the turn's `seq`, and 0 for the title. */
-export type FindWord = (word: SearchWord) => Write
 
 /** Rows of the index: 2 × `seq` is a prompt, 2 × `seq` + 1 an answer, and minus a session's number its title. */
 const WORDS = 'search_words'

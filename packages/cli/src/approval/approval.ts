@@ -1,15 +1,10 @@
 /** Asks the user to approve a call, and repeats until the answer is valid. */
 import { type Ask, oneLine, visible } from '@mulligan/host/light'
 import type { ApprovalQuestion, AskApproval } from '@mulligan/host/parts'
-import { type Colors, colorsFor } from '../ui/colors.ts'
+import { colorsFor } from '../ui/colors.ts'
 import { choiceNamed } from './choices.ts'
+import type { QuestionLook } from './question-text.ts'
 import { ruleJson, ruleText } from './rule-text.ts'
-
-export interface QuestionLook {
-  readonly colors: Colors
-  /** Returns the width of the terminal, or undefined if there is none. */
-  readonly columns: () => number | undefined
-}
 
 /** Returns how questions look on a stream. */
 export const lookOf = (stream: { readonly isTTY?: boolean; readonly columns?: number }): QuestionLook => ({

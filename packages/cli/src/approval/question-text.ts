@@ -2,8 +2,8 @@
 import type { ApprovalRequest } from '@mulligan/core'
 import type { AskedTarget } from '@mulligan/core/executor'
 import { blanksCounted, oneLine, safeJson, visible } from '@mulligan/host/light'
+import type { Colors } from '../ui/colors.ts'
 import { diffLines } from '../ui/diff-lines.ts'
-import type { QuestionLook } from './approval.ts'
 
 const MAX_LINES = 40
 /** Lines of a command's input that are shown when its changes are shown above it. */
@@ -17,6 +17,12 @@ interface Asked {
   readonly asks: readonly AskedTarget[]
   readonly covers?: string | undefined
   readonly whole?: boolean
+}
+
+export interface QuestionLook {
+  readonly colors: Colors
+  /** Returns the width of the terminal, or undefined if there is none. */
+  readonly columns: () => number | undefined
 }
 
 export interface Shown {
