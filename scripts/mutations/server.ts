@@ -250,4 +250,12 @@ export const SERVER: readonly Mutation[] = [
     replace: `if (hostname === '')`,
     test: { file: 'packages/cli/src/remote/remote.test.ts', name: 'sends its own token to this machine only' },
   },
+  {
+    id: 'token-over-a-network',
+    rule: 'cli: the token of a server on another machine goes over a network only with TLS, or if the person says so',
+    file: 'packages/cli/src/remote/server.ts',
+    find: `protocol === 'http:' && !isLocal(hostname ?? '') && !insecure`,
+    replace: `protocol === 'http:' && !isLocal(hostname ?? '') && !insecure && url === ''`,
+    test: { file: 'packages/cli/src/remote/remote.test.ts', name: 'sends a token over a network only with TLS' },
+  },
 ]

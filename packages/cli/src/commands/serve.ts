@@ -5,11 +5,11 @@ import { serve } from '@mulligan/server'
 import { version } from '../paths.ts'
 import { EXIT, watchInterrupts } from '../process.ts'
 import type { Output } from '../ui/output.ts'
+import { hasOtherUsers, type TokenFlags, tokenFrom, VISIBLE } from './serve-token.ts'
 
-export interface ServeHttpFlags {
+export interface ServeHttpFlags extends TokenFlags {
   readonly host?: string
   readonly port?: number
-  readonly token?: string
   readonly store?: string
   readonly allowHost?: readonly string[]
   readonly allowOrigin?: readonly string[]
@@ -24,11 +24,15 @@ const GRACE = 10_000
 
 /** @returns 0 when it was interrupted. @throws UsageError */
 export async function serveHttp(flags: ServeHttpFlags, output: Output): Promise<number> {
-  const { host, port, token, store, allowHost, allowOrigin, cert, key } = flags
+  const { host, port, store, allowHost, allowOrigin, cert, key } = flags
   if ((cert === undefined) !== (key === undefined))
     throw new UsageError('TLS needs both --cert and --key', 'Give the paths of two PEM files.')
+  const token = await tokenFrom(flags, process.env)
+  if (flags.token !== undefined && hasOtherUsers(process.platform, () => readFileSync('/etc/passwd', 'utf8'))) output.err(`${VISIBLE}\n`)
+  // What it runs gets its environment, and has no business with the token.
+  const { MULLIGAN_TOKEN: _, ...env } = process.env
   const server = await serve({
-    ...{ env: process.env, cwd: process.cwd(), version: version(), isPublic: flags.public === true },
+    ...{ env, cwd: process.cwd(), version: version(), isPublic: flags.public === true },
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
     ...(token !== undefined && { token }),

@@ -52,6 +52,7 @@ const TURN_JSON: readonly Option[] = [
 const TAKE_OVER = flag('--take-over', 'take the session over from another process, which stops before its next effect')
 const PARK = flag('--park', 'if a call needs approval and nobody can be asked, wait for mulligan approvals instead of denying it')
 const SERVER = flag('--server <url>', 'run on this server, with the token in MULLIGAN_TOKEN (MULLIGAN_SERVER)')
+const INSECURE = flag('--insecure', 'send the token to that server without TLS, also over a network (MULLIGAN_INSECURE=1)')
 const SESSION = flag('--session <id>', 'continue this session')
 const LAST_SESSION = flag('--last', 'continue the latest session in this folder; also -c, --continue').conflicts('session')
 const IMAGE = flag('-i, --image <file>', 'attach an image to the prompt; can be repeated').argParser(several)
@@ -112,12 +113,24 @@ export const DEFINITIONS: readonly Definition[] = [
     ...TURN_JSON,
     IMAGE,
     SERVER,
+    INSECURE,
     PARK,
     SESSION,
     TAKE_OVER,
     LAST_SESSION,
   ],
-  ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, IMAGE, SERVER, SESSION, LAST_SESSION, RESUME, PLAIN],
+  [
+    'chat',
+    'chat in the terminal (same as mulligan without arguments)',
+    ...TURN_FLAGS,
+    IMAGE,
+    SERVER,
+    INSECURE,
+    SESSION,
+    LAST_SESSION,
+    RESUME,
+    PLAIN,
+  ],
   [
     'init',
     'set up a model, notes, Google, mail and Slack',
@@ -262,6 +275,7 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('-f, --follow', 'keep printing new events, also those of other processes; Ctrl-C ends it'),
     flag('--after <n>', 'only the events after the one with this id').argParser(whole(0)),
     flag('--server <url>', 'a session of this server, with the token in MULLIGAN_TOKEN (MULLIGAN_SERVER)'),
+    INSECURE,
     CWD,
     flag('--json', 'print one JSON event per line to stdout, as --json-stream does'),
   ],
@@ -282,7 +296,11 @@ export const DEFINITIONS: readonly Definition[] = [
     'serve sessions over HTTP: turns, events, approvals that wait',
     flag('--host <address>', 'the address to listen on (default: 127.0.0.1)'),
     flag('--port <n>', 'the port; 0 takes a free one (default: 4711)').argParser(whole(0)),
-    flag('--token <token>', 'the token that clients send (default: the one in the data folder)'),
+    flag(
+      '--token-file <file>',
+      'a file with the token that clients send, or - for stdin (MULLIGAN_TOKEN; default: the one in the data folder)',
+    ),
+    flag('--token <token>', 'the token itself, which other users of the machine can see').conflicts('tokenFile'),
     flag('--store <place>', 'a file, or postgres://… (default: store in the configuration)'),
     flag('--allow-host <name>', 'also answer under this host name; can be repeated').argParser(several),
     flag('--allow-origin <origin>', 'let pages of this origin use the API; can be repeated').argParser(several),

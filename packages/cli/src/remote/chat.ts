@@ -16,7 +16,7 @@ export async function chatOnServer(url: string, flags: RemoteFlags, output: Outp
   checkFlags(flags)
   const { dim, red } = colorsFor(process.stderr)
   const cwd = resolve(flags.cwd ?? '.')
-  const remote = await connect(url, process.env)
+  const remote = await connect(url, process.env, flags.insecure)
   let session = await chosenSession(remote, flags, cwd)
   output.err(
     dim(`A chat on ${url}, in ${session?.cwd ?? cwd}. Ctrl-C stops a turn, /exit or Ctrl-D leaves; a running turn continues there.\n`),

@@ -7,11 +7,16 @@ import { connect, remoteSession, told } from './server.ts'
 export async function writeFromServer(
   url: string,
   asked: string | undefined,
-  { cwd, follow, after }: { readonly cwd?: string; readonly follow: boolean; readonly after: number },
+  {
+    cwd,
+    follow,
+    after,
+    insecure,
+  }: { readonly cwd?: string; readonly insecure?: boolean; readonly follow: boolean; readonly after: number },
   write: (event: AgentEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const remote = await connect(url, process.env)
+  const remote = await connect(url, process.env, insecure)
   const { id } = await remoteSession(remote, asked, resolve(cwd ?? '.'))
   const events = async (): Promise<void> => {
     for await (const item of remote.client.events(id, { after, signal, tries: follow ? Number.POSITIVE_INFINITY : 3 })) {

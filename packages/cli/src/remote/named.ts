@@ -16,6 +16,8 @@ export interface RemoteFlags extends ChoiceFlags {
   readonly json?: boolean
   readonly jsonStream?: boolean
   readonly resume?: string | boolean
+  /** Sends the token over a network without TLS. */
+  readonly insecure?: boolean
   /** Paths of images that are attached to the prompt. */
   readonly image?: readonly string[]
 }

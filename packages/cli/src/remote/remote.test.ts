@@ -120,7 +120,7 @@ describe('says what is wrong', () => {
 
   it('with what is asked of it: folder, session, flags', async () => {
     await using there = await far([say('One.')])
-    expect(await failure(there, ['Go.', '--cwd', 'nothing'])).toEqual([2, expect.stringContaining('cwd is not a folder on the server')])
+    expect(await failure(there, ['Go.', '--cwd', 'nothing'])).toEqual([2, expect.stringContaining('nothing is not a folder on the server')])
     expect(await failure(there, ['Go.', '--session', '1999'])).toEqual([2, expect.stringContaining('no session')])
     expect(await failure(there, ['Go.', '--timeout', '5'])).toEqual([2, expect.stringContaining("--timeout can't")])
     await there.run(['Go.'])
@@ -143,6 +143,31 @@ it('sends its own token to this machine only', async () => {
   expect([stderr, seen]).toEqual([expect.stringContaining('needs a token'), []])
   expect((await there.run(['Go.'], { env: { MULLIGAN_TOKEN: '', MULLIGAN_SERVER: own.url } })).stderr).not.toContain('token')
   await own.close()
+  other.close()
+})
+
+it('sends a token over a network only with TLS, or if it is told to', async () => {
+  await using there = await far([say('One.')])
+  // Not a name of this machine: to the command, it is somewhere on the network.
+  const seen: string[] = []
+  const other = createServer((request, response) => {
+    seen.push(String(request.headers.authorization))
+    response.statusCode = request.url === '/health' ? 200 : 401
+    response.end(JSON.stringify({ status: 'ok', version: version() }))
+  })
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const to = (port: number) => ({ MULLIGAN_SERVER: `http://[::ffff:127.0.0.1]:${port}` })
+  const { port } = other.address() as AddressInfo
+  for (const args of [['Go.'], ['logs']]) {
+    const { code, stderr } = await there.run(args, { env: to(port) })
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/unencrypted[\s\S]*--insecure, or MULLIGAN_INSECURE=1/)])
+  }
+  expect(seen).toEqual([])
+  // Control: told to, it is sent.
+  await there.run(['Go.', '--insecure'], { env: to(port) })
+  await there.run(['Go.'], { env: { ...to(port), MULLIGAN_INSECURE: '1' } })
+  expect(seen.length).toBeGreaterThan(1)
+  expect(seen).toContain(`Bearer ${there.server.token}`)
   other.close()
 })
 

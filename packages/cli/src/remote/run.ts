@@ -21,7 +21,7 @@ import { followTurn } from './turn.ts'
 export async function runOnServer(url: string, promptArgument: string | undefined, flags: RemoteFlags, output: Output): Promise<number> {
   checkFlags(flags)
   const cwd = resolve(flags.cwd ?? '.')
-  const remote = await connect(url, process.env)
+  const remote = await connect(url, process.env, flags.insecure)
   const prompt = await readPrompt(promptArgument, flags.session !== undefined || flags.last === true)
   if (prompt.warning) output.err(`${prompt.warning}\n`)
   const session = (await chosenSession(remote, flags, cwd)) ?? (await newSession(remote, flags, cwd))

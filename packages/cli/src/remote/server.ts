@@ -12,11 +12,18 @@ export interface Remote {
 }
 
 /** Connects to a server, and checks that it is one that this command can use. @throws UsageError */
-export async function connect(url: string, env: Env): Promise<Remote> {
+export async function connect(url: string, env: Env, insecure = env['MULLIGAN_INSECURE'] === '1'): Promise<Remote> {
   const { protocol, hostname, username, password } = URL.canParse(url) ? new URL(url) : ({} as Partial<URL>)
   if ((protocol !== 'http:' && protocol !== 'https:') || username || password)
     throw new UsageError(`${oneLine(url, 200)} is not the address of a server`, 'Such as MULLIGAN_SERVER=http://127.0.0.1:4711.')
-  const client = createClient({ url, token: tokenFor(hostname ?? '', env) })
+  const token = tokenFor(hostname ?? '', env)
+  // As for a server that listens there: without TLS, whoever can read the network has the token.
+  if (protocol === 'http:' && !isLocal(hostname ?? '') && !insecure)
+    throw new UsageError(
+      `the token would go to ${oneLine(url, 200)} unencrypted, and others on the network could read it`,
+      'Use https://, or a tunnel (ssh -L 4711:127.0.0.1:4711 HOST). In a network that you trust: --insecure, or MULLIGAN_INSECURE=1.',
+    )
+  const client = createClient({ url, token })
   const health = await told(
     url,
     client.health().catch((error: unknown) => {

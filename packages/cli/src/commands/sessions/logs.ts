@@ -14,6 +14,8 @@ export interface LogsFlags extends Omit<SessionFlags, 'last'> {
   readonly follow?: boolean
   /** The address of the server whose session it is; empty for the store of this machine. */
   readonly server?: string
+  /** Sends the token over a network without TLS. */
+  readonly insecure?: boolean
   /** Prints only the events after the one with this id. */
   readonly after?: number
 }
