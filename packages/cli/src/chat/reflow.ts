@@ -1,8 +1,9 @@
 /**
- * Erases the live area correctly after the terminal became narrower. Lines that are too long for the new width take several rows, which
- * the renderer does not count: without this, each resize leaves a copy of the area in the scrollback.
+ * Erases the live area correctly after a resize. Lines that are too long for a new width take several rows, which the renderer does not
+ * count: without this, each resize leaves a copy of the area in the scrollback. A terminal that became lower drops rows below the cursor.
  */
 import stringWidth from 'string-width'
+import type { Size } from './panel/panel.ts'
 
 /** How the renderer erases its area: hides the cursor, moves it up to the first row, and clears everything below. */
 const CLEARS = /^\x1b\[\?25l(?:\x1b\[(\d+)A)?\x1b\[1?G\x1b\[J$/
@@ -15,12 +16,13 @@ const UP = '\x1b[2K\x1b[1A'
 
 /**
  * Returns a function that passes on what the renderer writes, with the rows to erase corrected.
- * @param columns returns the current width of the terminal
+ * @param size returns the current size of the terminal
  */
-export function createReflow(columns: () => number): (text: string) => string {
+export function createReflow(size: () => Size): (text: string) => string {
+  const columns = (): number => size().columns
   /** What was drawn last, how wide the terminal was, and where the cursor was left: rows from the last one, and its column, from 0. */
   let lines: readonly string[] = []
-  let width = columns()
+  let { columns: width, rows: height } = size()
   let up = 0
   let column = 0
 
@@ -28,7 +30,7 @@ export function createReflow(columns: () => number): (text: string) => string {
     const written = text.replace(ESCAPES, '')
     if (written !== '') {
       lines = written.split('\n')
-      width = columns()
+      ;({ columns: width, rows: height } = size())
     }
     const placed = PLACES.exec(text)
     if (written === '' && !placed) return
@@ -57,7 +59,8 @@ export function createReflow(columns: () => number): (text: string) => string {
     const [prefix, down = 0, moves = ''] = redraws
     const above = moves.length / UP.length - Number(down)
     const rows = rowsAbove(above)
-    return rows === above ? text : erase(rows) + text.slice(prefix.length)
+    // From the cursor itself, and not from the last row below it, which may be gone.
+    return rows === above && height === size().rows ? text : erase(rows) + text.slice(prefix.length)
   }
 
   return (text) => {

@@ -14,9 +14,11 @@ import { ItemView, Live, type Look, Queued } from './items.tsx'
 import { createNotifier } from './notify.ts'
 import { editInOwnEditor } from './own-editor.ts'
 import { createFullScreen, type FullScreen } from './panel/full-screen.ts'
+import type { Size } from './panel/panel.ts'
 import { PanelView } from './panel/panel-view.tsx'
 import { QuestionView } from './question.tsx'
 import { createReflow } from './reflow.ts'
+import { createResizing, realSize, settledAfter } from './resizing.ts'
 import { statusText } from './status.ts'
 import { hasGap, type Item } from './view.ts'
 
@@ -29,7 +31,7 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
     if (!editing) chat.interrupt()
   }
   const attended = attend(chat, output, interrupt)
-  const { stdout, full } = screenOf(output)
+  const { stdout, full, release, end } = screenOf(output)
   const notifier = createNotifier({ how: chat.state().choice.settings.notify.value, write: output.out, env: process.env })
   const unnotify = chat.subscribe(() => notifier.look(chat.state()))
   const background = createBackground({
@@ -44,6 +46,7 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
       // The renderer no longer listens, but the stream would go on reading keys that are meant for the other program.
       await new Promise(setImmediate)
       process.stdin.pause()
+      release()
       notifier.stop()
       await output.flush()
       await run()
@@ -92,6 +95,7 @@ export async function showChat({ pasteImage, ...shown }: AppProps, output: Outpu
     app.clear()
     app.unmount()
     await app.waitUntilExit().catch(() => undefined)
+    end()
     attended.stop()
   }
 }
@@ -110,11 +114,21 @@ async function stopJob(): Promise<void> {
 }
 
 /** Returns a stdout that still writes to the screen while `process.stdout` is captured. */
-function screenOf(output: Output): { readonly stdout: NodeJS.WriteStream; readonly full: FullScreen } {
-  const reflow = createReflow(() => process.stdout.columns)
-  const { full, pass } = createFullScreen(output.out, (text) => output.out(reflow(text)))
+function screenOf(output: Output) {
+  const size = (): Size => realSize(process.stdout)
+  const reflow = createReflow(size)
+  const resizing = createResizing(size, (text) => output.out(reflow(text)), settledAfter(process.env))
+  const { full, pass } = createFullScreen(output.out, resizing.pass)
   const write = writer(pass, (done) => void output.flush().then(done))
-  return { stdout: overridden(process.stdout, { write }), full }
+  // Before the renderer, which draws at once.
+  process.stdout.on('resize', resizing.begin)
+  process.once('exit', resizing.release)
+  const end = (): void => {
+    process.stdout.off('resize', resizing.begin)
+    process.off('exit', resizing.release)
+    resizing.release()
+  }
+  return { stdout: overridden(process.stdout, { write }), full, release: resizing.release, end }
 }
 
 /** Returns stdin, of which everything that is read passes through `filter` and is also passed to `see`. */
