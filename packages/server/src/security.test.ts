@@ -7,7 +7,7 @@ import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { isAll } from '../../../scripts/test-scope.fixture.ts'
 import { openApi } from './openapi.ts'
-import { isSameToken } from './security.ts'
+import { isSameToken, reachedBy, shownHost } from './security.ts'
 import { serve } from './serve.ts'
 import { isEnd, serving } from './serving.fixture.ts'
 
@@ -94,6 +94,23 @@ describe('who is let in', () => {
     expect(asked).toMatchObject({ status: 204, headers: { 'access-control-allow-origin': 'https://app.example' } })
   })
 
+  it('names and origins are taken as they are typed, and one that no request can have is refused', async () => {
+    const reached = (allowHosts: readonly string[], allowOrigins: readonly string[] = []) =>
+      reachedBy({ host: '0.0.0.0', allowHosts, allowOrigins })
+    expect(reached(['Agent.Example.com', '[::1]', '10.0.0.7'], ['https://App.example/', 'http://app.example:3000'])).toEqual({
+      host: '0.0.0.0',
+      allowHosts: ['agent.example.com', '::1', '10.0.0.7'],
+      allowOrigins: ['https://app.example', 'http://app.example:3000'],
+    })
+    for (const name of ['https://agent.example.com', 'agent.example.com:8443', 'a.example/x', '', 'a b'])
+      expect(() => reached([name]), name).toThrow('is not a host name')
+    for (const origin of ['app.example', 'https://app.example/x', 'file:///x', '*', 'null'])
+      expect(() => reached([], [origin]), origin).toThrow('is not an origin')
+    expect(shownHost(reached(['agent.example.com']))).toBe('agent.example.com')
+    expect(shownHost({ ...reached([]), host: '::' })).toBe('127.0.0.1')
+    expect(shownHost({ ...reached([]), host: '::1' })).toBe('[::1]')
+  })
+
   it('an address that others can reach needs TLS, or a word', async () => {
     await using served = await serving([])
     const { env } = served
@@ -101,6 +118,7 @@ describe('who is let in', () => {
       await expect(serve({ env, host, port: 0 })).rejects.toThrow('can be reached from other machines')
     await using open = await serve({ env, host: '0.0.0.0', port: 0, isPublic: true })
     expect((await fetch(`${open.url}/health`)).status).toBe(200)
+    expect(new URL(open.url).hostname).toBe('127.0.0.1')
     await expect(serve({ env, port: Number(new URL(open.url).port) })).rejects.toThrow('EADDRINUSE')
   })
 })

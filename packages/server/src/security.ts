@@ -2,6 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { oneLine, UsageError } from '@mulligan/host/light'
 import type { MiddlewareHandler } from 'hono'
 import { ApiError } from './errors.ts'
 
@@ -58,6 +59,35 @@ const hostnameOf = (host: string): string | undefined => {
 }
 
 export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+
+/** Reads the names and origins that are allowed: one that no request can have would be left unnoticed. @throws UsageError */
+export function reachedBy({ host, allowHosts, allowOrigins }: Reached): Reached {
+  return {
+    host,
+    allowHosts: allowHosts.map((given) => {
+      const name = hostnameOf(given)
+      if (name !== undefined && name === given.toLowerCase().replace(/^\[(.*)\]$/, '$1')) return name
+      throw new UsageError(
+        `--allow-host ${oneLine(given, 200)} is not a host name`,
+        'Such as agent.example.com, without https:// and port.',
+      )
+    }),
+    allowOrigins: allowOrigins.map((given) => {
+      const { origin = '', pathname = '', search = '', hash = '' } = URL.canParse(given) ? new URL(given) : ({} as Partial<URL>)
+      if (/^https?:/.test(origin) && `${pathname}${search}${hash}` === '/') return origin
+      throw new UsageError(`--allow-origin ${oneLine(given, 200)} is not an origin`, 'Such as https://app.example.com, without a path.')
+    }),
+  }
+}
+
+/** Addresses that stand for all of a machine: nothing can connect to them everywhere. */
+const EVERYWHERE = new Set(['0.0.0.0', '::'])
+
+/** Returns the host under which people open the server. */
+export function shownHost({ host, allowHosts }: Reached): string {
+  const shown = EVERYWHERE.has(host) ? (allowHosts[0] ?? '127.0.0.1') : host
+  return shown.includes(':') ? `[${shown}]` : shown
+}
 
 const corsFor = (origin: string): Record<string, string> => ({
   'access-control-allow-origin': origin,

@@ -13,7 +13,7 @@ import { createHandlers } from './handlers.ts'
 import { originOf } from './keys.ts'
 import { createMetrics } from './metrics.ts'
 import { createRunner } from './runner.ts'
-import { isLoopback, tokenIn } from './security.ts'
+import { isLoopback, reachedBy, shownHost, tokenIn } from './security.ts'
 import { limitStrangers } from './strangers.ts'
 import { createChat } from './ui-messages/chat.ts'
 
@@ -86,6 +86,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
       `--host ${host} can be reached from other machines, and the token can be read on the way`,
       'Use TLS (--cert and --key), or a proxy that does and --public. Without --host, only this machine can reach it.',
     )
+  const reached = reachedBy({ host, allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] })
   const data = openDataDir(env)
   const { token, isNew } = options.token === undefined ? tokenIn(join(data.dir, 'server-token')) : { token: options.token, isNew: false }
   if (token.length < 16) throw new UsageError('the token is too short', 'Give one of at least 16 characters, or none.')
@@ -107,7 +108,6 @@ export async function serve(options: ServeOptions): Promise<Server> {
   })
   const chat = createChat({ store, runner, cwd: options.cwd })
   const handlers = createHandlers({ store, runner, chat, env, version })
-  const reached = { host, allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] }
   const strangers = limitStrangers(options.maxStrangers ?? MAX_STRANGERS)
   const app = createApp({ store, runner, chat, handlers, metrics, token, reached, version, strangers, closing: closing.signal, log })
   const slow = options.slowMs ?? SLOW
@@ -148,6 +148,11 @@ export async function serve(options: ServeOptions): Promise<Server> {
     })()
     return closed
   }
-  const shown = host.includes(':') ? `[${host}]` : host
-  return { url: `${tls ? 'https' : 'http'}://${shown}:${actual}`, token, isNewToken: isNew, close, [Symbol.asyncDispose]: () => close() }
+  return {
+    url: `${tls ? 'https' : 'http'}://${shownHost(reached)}:${actual}`,
+    token,
+    isNewToken: isNew,
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  }
 }
