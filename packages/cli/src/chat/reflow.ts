@@ -3,7 +3,6 @@
  * count: without this, each resize leaves a copy of the area in the scrollback. A terminal that became lower drops rows below the cursor.
  */
 import stringWidth from 'string-width'
-import type { Size } from './panel/panel.ts'
 
 /** How the renderer erases its area: hides the cursor, moves it up to the first row, and clears everything below. */
 const CLEARS = /^\x1b\[\?25l(?:\x1b\[(\d+)A)?\x1b\[1?G\x1b\[J$/
@@ -15,14 +14,13 @@ const ESCAPES = /\x1b\[[\d;?]*[A-Za-z]/g
 const UP = '\x1b[2K\x1b[1A'
 
 /**
- * Returns a function that passes on what the renderer writes, with the rows to erase corrected.
- * @param size returns the current size of the terminal
+ * Keeps track of what the renderer draws.
+ * @param columns returns the current width of the terminal
  */
-export function createReflow(size: () => Size): (text: string) => string {
-  const columns = (): number => size().columns
-  /** What was drawn last, how wide the terminal was, and where the cursor was left: rows from the last one, and its column, from 0. */
+export function createReflow(columns: () => number) {
+  /** What was drawn last, whether the terminal was resized since, and where the cursor was left: rows from the last one, its column from 0. */
   let lines: readonly string[] = []
-  let { columns: width, rows: height } = size()
+  let isResized = false
   let up = 0
   let column = 0
 
@@ -30,7 +28,7 @@ export function createReflow(size: () => Size): (text: string) => string {
     const written = text.replace(ESCAPES, '')
     if (written !== '') {
       lines = written.split('\n')
-      ;({ columns: width, rows: height } = size())
+      isResized = false
     }
     const placed = PLACES.exec(text)
     if (written === '' && !placed) return
@@ -45,7 +43,7 @@ export function createReflow(size: () => Size): (text: string) => string {
     const rows = (end: number): number =>
       lines.slice(first, end).reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / columns())), 0)
     // Drawn at this width, the cursor was moved up by rows. After a resize, it has stayed at its character.
-    return width === columns() ? rows(lines.length - 1) - up : rows(cursorLine) + Math.floor(column / columns())
+    return isResized ? rows(cursorLine) + Math.floor(column / columns()) : rows(lines.length - 1) - up
   }
 
   /** Erases below from the second column: from the first one of the screen, tmux takes it for a cleared screen and keeps a copy. */
@@ -60,12 +58,19 @@ export function createReflow(size: () => Size): (text: string) => string {
     const above = moves.length / UP.length - Number(down)
     const rows = rowsAbove(above)
     // From the cursor itself, and not from the last row below it, which may be gone.
-    return rows === above && height === size().rows ? text : erase(rows) + text.slice(prefix.length)
+    return rows === above && !isResized ? text : erase(rows) + text.slice(prefix.length)
   }
 
-  return (text) => {
-    const fixed = corrected(text)
-    if (!CLEARS.test(text)) note(text)
-    return fixed
+  return {
+    /** Called when the terminal has been resized, even if it has its former size again. */
+    resized: (): void => {
+      isResized = true
+    },
+    /** Returns what the renderer writes, with the rows to erase corrected. */
+    pass: (text: string): string => {
+      const fixed = corrected(text)
+      if (!CLEARS.test(text)) note(text)
+      return fixed
+    },
   }
 }

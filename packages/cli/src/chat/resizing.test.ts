@@ -8,14 +8,13 @@ afterEach(() => void vi.useRealTimers())
 function scene() {
   let size = { columns: 80, rows: 24 }
   let written = ''
-  const resizing = createResizing(
-    () => size,
-    (text) => (written += text),
-    100,
-  )
+  let resized = 0
+  const write = (text: string) => (written += text)
+  const resizing = createResizing(() => size, { write, resized: () => void resized++, settled: 100 })
   return {
     ...resizing,
     written: () => written,
+    resized: () => resized,
     resize: (columns: number, rows = 24) => {
       size = { columns, rows }
     },
@@ -23,7 +22,7 @@ function scene() {
 }
 
 it('passes on what is written, in order, and holds it back from a resize on until the size stays', () => {
-  const { pass, begin, resize, written } = scene()
+  const { pass, begin, resize, written, resized } = scene()
   pass('a')
   resize(60)
   begin()
@@ -36,7 +35,7 @@ it('passes on what is written, in order, and holds it back from a resize on unti
   expect(written()).toBe('a')
   vi.advanceTimersByTime(1)
   pass('d')
-  expect(written()).toBe('abcd')
+  expect([written(), resized()]).toEqual(['abcd', 2])
 })
 
 it.each([

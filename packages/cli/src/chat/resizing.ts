@@ -11,18 +11,24 @@ import type { Size } from './panel/panel.ts'
  */
 export const settledAfter = (env: Env): number => (env['TMUX'] ? 350 : 80)
 
-/**
- * @param size returns the size of the terminal at this moment
- * @param write writes to the terminal
- * @param settled milliseconds without a resize after which what is held back is written
- */
-export function createResizing(size: () => Size, write: (text: string) => void, settled: number) {
+interface ResizingOptions {
+  /** Writes to the terminal. */
+  readonly write: (text: string) => void
+  /** Called when a resize begins or goes on. */
+  readonly resized: () => void
+  /** Milliseconds without a resize after which what is held back is written. */
+  readonly settled: number
+}
+
+/** @param size returns the size of the terminal at this moment */
+export function createResizing(size: () => Size, { write, resized, settled }: ResizingOptions) {
   let held: string[] | undefined
   let known = size()
   let timer: NodeJS.Timeout | undefined
 
   function begin(): void {
     held ??= []
+    resized()
     known = size()
     clearTimeout(timer)
     timer = setTimeout(release, settled)

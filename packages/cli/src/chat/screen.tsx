@@ -116,10 +116,10 @@ async function stopJob(): Promise<void> {
 /** Returns a stdout that still writes to the screen while `process.stdout` is captured. */
 function screenOf(output: Output) {
   const size = (): Size => realSize(process.stdout)
-  const reflow = createReflow(size)
-  const resizing = createResizing(size, (text) => output.out(reflow(text)), settledAfter(process.env))
+  const reflow = createReflow(() => size().columns)
+  const write = (text: string): void => output.out(reflow.pass(text))
+  const resizing = createResizing(size, { write, resized: reflow.resized, settled: settledAfter(process.env) })
   const { full, pass } = createFullScreen(output.out, resizing.pass)
-  const write = writer(pass, (done) => void output.flush().then(done))
   // Before the renderer, which draws at once.
   process.stdout.on('resize', resizing.begin)
   process.once('exit', resizing.release)
@@ -128,7 +128,8 @@ function screenOf(output: Output) {
     process.off('exit', resizing.release)
     resizing.release()
   }
-  return { stdout: overridden(process.stdout, { write }), full, release: resizing.release, end }
+  const stdout = overridden(process.stdout, { write: writer(pass, (done) => void output.flush().then(done)) })
+  return { stdout, full, release: resizing.release, end }
 }
 
 /** Returns stdin, of which everything that is read passes through `filter` and is also passed to `see`. */
