@@ -94,6 +94,22 @@ export const CHAT: readonly Mutation[] = [
     test: { file: chat('one-key.test.ts'), name: 'after 0 ms' },
   },
   {
+    id: 'chat-rewind-asks',
+    rule: 'a rewind asks before it restores files',
+    file: chat('commands/rewind.ts'),
+    find: `asked !== 'conversation' && !(await mayRestore(chat, session, at))`,
+    replace: `false`,
+    test: { file: chat('rewind.test.ts'), name: 'shows the files that it would restore' },
+  },
+  {
+    id: 'chat-resize-from-the-cursor',
+    rule: 'after a resize, no row above the live area is erased',
+    file: chat('reflow.ts'),
+    find: `rows === above && !isResized`,
+    replace: `rows === above`,
+    test: { file: chat('reflow.test.ts'), name: 'begins at the cursor' },
+  },
+  {
     id: 'chat-command-mentions',
     rule: "files that a command's text names are not named by the user",
     file: chat('messages.ts'),

@@ -1,5 +1,5 @@
 /** The chat: messages, commands and questions, independent of rendering. */
-import { type Agent, type AgentEvent, SessionBusy, type Steer, type TurnOutcome } from '@mulligan/agent'
+import type { Agent, AgentEvent, Steer, TurnOutcome } from '@mulligan/agent'
 import { MODES, type Mode } from '@mulligan/core/executor'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
 import { type Choice, type ChoiceFlags, withChanges } from '@mulligan/host/parts'
@@ -10,6 +10,7 @@ import { type LineStyle, subjectOf } from '../ui/events-to-lines.ts'
 import { type ChatInput, parseInput } from './chat-input.ts'
 import { type Busy, type Chat, type ChatOptions, type ChatState, createChatStore, type Left, openQuestions } from './chat-types.ts'
 import { type ChatControl, findCommand, isAnytime } from './commands/table.ts'
+import { errorLines } from './error-lines.ts'
 import { createMessages } from './messages.ts'
 import { liveTail, ownRunLines, runInOwnShell } from './own-shell.ts'
 import { type CallDetail, createCardPager } from './panel/card-pager.ts'
@@ -80,14 +81,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   function complain(error: unknown): undefined {
-    const message = oneLine(error instanceof Error ? error.message : String(error), 500)
-    const hint =
-      error instanceof UsageError
-        ? sanitize(error.hint)
-        : error instanceof SessionBusy
-          ? `/clear starts a new session; mulligan run --session ${session} --take-over "…" takes it over.`
-          : ''
-    show({ kind: 'output', lines: [colors.red(message), ...(hint === '' ? [] : hint.split('\n'))] })
+    show({ kind: 'output', lines: errorLines(error, session, colors) })
   }
 
   function onEvent(event: AgentEvent): void {
@@ -306,9 +300,8 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   function stay(): void {
-    if (!isLeavingNext) return
+    if (isLeavingNext) changed()
     isLeavingNext = false
-    changed()
   }
 
   function takeBackOrStop(): boolean {
@@ -345,10 +338,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     expand,
     cycleMode,
     leave,
-    ...{ tell, complain },
-    subject: style.subject,
-    answer: questions.answer,
-    left: left.promise,
+    ...{ tell, complain, subject: style.subject, answer: questions.answer, left: left.promise },
     session: () => session,
     ignored,
     close: workspace.close,
