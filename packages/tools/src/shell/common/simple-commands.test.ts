@@ -96,5 +96,6 @@ test('whatever the script, nothing is thrown, and words stand where they are sai
           for (const { pos, end } of words) expect(0 <= pos && pos <= end && end <= script.length).toBe(true)
       },
     ),
+    { examples: [['$((`\\']] },
   )
 })

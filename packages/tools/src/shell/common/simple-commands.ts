@@ -103,7 +103,14 @@ export function simpleCommands(script: string): readonly SimpleCommand[] {
         return []
     }
   }
-  return inList(parse(script).commands, { fed: false, ends: true })
+  const inScript = (word: ScriptWord): ScriptWord =>
+    word.end <= script.length ? word : { ...word, pos: Math.min(word.pos, script.length), end: script.length }
+  // The parser ends an unfinished expansion such as ``$((`\`` behind the script.
+  return inList(parse(script).commands, { fed: false, ends: true }).map((command) => ({
+    ...command,
+    words: command.words.map(inScript),
+    inputs: command.inputs.map(inScript),
+  }))
 }
 
 /** True if the whole script was parsed. */
