@@ -35,7 +35,7 @@ async function begun(here: CliFixture, sessionId: string): Promise<readonly stri
   return events.flatMap((event) => (event.type === 'tool.started' && event.tool !== 'task' ? [event.tool] : []))
 }
 
-it('a question of a task is answered in another process, and one that was killed after its effect is gone on with', async () => {
+it('another process answers a question of a task, and continues a turn that was killed after its effect', async () => {
   using here = place()
   let killed: (() => void) | undefined
   const { model, env } = await agents(SCRIPT, ({ body }) => {
