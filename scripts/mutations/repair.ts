@@ -11,6 +11,22 @@ export const REPAIR: readonly Mutation[] = [
     test: { file: 'packages/repair/src/schema/visits.test.ts', name: 'ends when no visits are left' },
   },
   {
+    id: 'repair-plain',
+    rule: 'repair: only a call that fits as it is goes without a closer look',
+    file: repair('arguments/plain.ts'),
+    find: `type === 'integer' && Number.isInteger(value)`,
+    replace: `type === 'integer'`,
+    test: { file: repair('arguments/plain.test.ts'), name: 'is false for a fraction where a whole number belongs' },
+  },
+  {
+    id: 'reader-prose',
+    rule: 'repair: what may be the beginning of a call is not shown',
+    file: repair('envelope/reader.ts'),
+    find: ` && beginning(delta, 0) === delta.length`,
+    replace: ``,
+    test: { file: repair('envelope/reader.test.ts'), name: 'no word with which a call may begin' },
+  },
+  {
     id: 'cut-off-is-not-run',
     rule: '5: a call with effects that was cut off is never run',
     file: repair('arguments/parse.ts'),

@@ -21,7 +21,7 @@ export { type ParsedReply, type ParseOptions, parseWith, type RefusedCall, readC
 export { type Effect, levelFor, type Repair, type RepairKind, type RepairLevel } from './repair.ts'
 export { ANNOUNCED, createReply, type EndOptions, type FinishedReply, type Reply, type ReplyOptions } from './reply.ts'
 export { lastCutOff, type ReplyCall, replyCallOf, splitCall } from './reported-calls.ts'
-export { type ParsedCall, type Resolution, resolveCall, resolving } from './resolve-call.ts'
+export { isPlainCall, type ParsedCall, type Resolution, resolveCall, resolving } from './resolve-call.ts'
 export { type Issue, issuesText, pathText, shown, withPath } from './schema/issue.ts'
 export { isExplosive, refuseExplosivePatterns } from './schema/pattern.ts'
 export type { JsonSchema } from './schema/types.ts'

@@ -95,19 +95,24 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
   const leaked: TextCall[] = []
   const quoted: ReadReply['quoted'][number][] = []
 
-  function shown<Part extends Shown>(id: string, show: (reader: ReplyReader) => Part): Part {
-    const reader = readers.get(id) ?? createReplyReader(index, { ...reading, opensInReasoning })
+  function readerOf(id: string): ReplyReader {
+    const known = readers.get(id)
+    if (known) return known
+    const reader = createReplyReader(index, { ...reading, opensInReasoning })
     // Only the first text may begin inside the reasoning.
     opensInReasoning = false
     readers.set(id, reader)
-    const part = show(reader)
+    return reader
+  }
+
+  function shown<Part extends Shown>(part: Part): Part {
     said += part.text
     thought += part.reasoning
     return part
   }
 
   function endText(id: string): ReadReply {
-    const read = shown(id, (reader) => reader.end())
+    const read = shown(readerOf(id).end())
     readers.delete(id)
     leaked.push(...read.calls)
     quoted.push(...read.quoted)
@@ -115,7 +120,7 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
   }
 
   return {
-    text: (delta, id = '') => shown(id, (reader) => reader.push(delta)),
+    text: (delta, id = '') => shown(readerOf(id).push(delta)),
     endText,
     reasoning: (delta) => {
       thought += delta

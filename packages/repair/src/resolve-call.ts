@@ -1,11 +1,13 @@
 /** Resolves a parsed call to a tool call or an error: name → parse → adapt → coerce → check. */
 
 import { type Malformed, unreadable } from './arguments/parse.ts'
+import { isPlain } from './arguments/plain.ts'
 import { type CheckResult, type Fitted, fitArguments, settle, type ToCheck } from './arguments/repair-arguments.ts'
 import { type Named, type NameIndex, type Resolved, resolveName } from './name.ts'
 import type { Repair } from './repair.ts'
 import type { JsonSchema } from './schema/types.ts'
-import { checkJson, type JsonCheck } from './schema/validate.ts'
+import { checkJson, isRecord, type JsonCheck } from './schema/validate.ts'
+import { parseJson } from './text.ts'
 import type { ToolSpec } from './tool-spec.ts'
 
 /** A call from a reply, reported by a provider or found in the text. Its name and arguments may still need repair. */
@@ -68,6 +70,13 @@ export const resolveCall = (call: ParsedCall, index: NameIndex<ToolSpec>): Resol
   settle(resolving<ToolSpec, JsonCheck>(call, index, { schemaOf, refusesCut: () => true }), ({ tool, input }) =>
     checkJson(schemaOf(tool), input),
   )
+
+/** Returns true if a call is certain to be resolved as it is; false means that it is not known. Costs a fraction of {@link resolveCall}. */
+export function isPlainCall(name: string, input: string, index: NameIndex<ToolSpec>): boolean {
+  const entry = index.exact.get(name)
+  const parsed = entry && !entry.alias ? parseJson(input) : undefined
+  return entry !== undefined && isRecord(parsed) && isPlain(schemaOf(entry.tool), parsed)
+}
 
 function unknownTool(name: string, { kind, candidates }: Exclude<Resolved, { kind: 'tool' }>, names: readonly string[]): Malformed {
   const [nearest] = candidates

@@ -9,6 +9,7 @@ import { checkJson, type Issues, type JsonCheck } from '../schema/validate.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import { coerce } from './coerce.ts'
 import { type Malformed, parseInput, unreadable } from './parse.ts'
+import { isPlain } from './plain.ts'
 
 export interface RepairOptions {
   /** Effect of the tool. Default `external`, the most careful. */
@@ -108,7 +109,7 @@ export function* fitArguments<Tool extends FitTool, Check extends CheckResult>(
   const parsed = parseInput(raw, { cutOff, level })
   if (!parsed.ok) return { kind: 'malformed', fault: parsed.fault }
   const shape = ({ input, repairs }: Given): Given => {
-    if (level === 'off') return { input, repairs }
+    if (level === 'off' || isPlain(schema, input)) return { input, repairs }
     const coerced = coerce(schema, input, { parameterAliases, ignoredParameters, lenient: level === 'full', toolName })
     const { value, doubt } = coerced
     return { input: value as Record<string, unknown>, repairs: [...repairs, ...coerced.repairs], ...(doubt !== undefined && { doubt }) }

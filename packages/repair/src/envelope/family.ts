@@ -48,6 +48,8 @@ export interface ToolIndex {
   readonly resolve: (name: string) => ToolSpec | undefined
   /** All names that `exact` accepts. */
   readonly names: readonly string[]
+  /** Characters of the longest name. */
+  readonly longestName: number
 }
 
 /** One block of markup: a single call or several adjacent calls. */

@@ -47,6 +47,23 @@ it('a tag that is broken by a line is none, in whatever pieces it comes', () => 
   expect(read([text]).calls).toMatchObject([{ name: 'look_up' }])
 })
 
+it('shows words at once, also in a long line, but no word with which a call may begin', () => {
+  const reader = createReplyReader(INDEX, { families })
+  const shown = (piece: string): string => reader.push(piece).text
+  const words = 'A line that is longer than the name of every tool. '
+  expect([shown(words), shown('Two more words. '), shown('func')]).toEqual([words, 'Two more words. ', ''])
+  expect([shown('tional. '), shown('look'), shown('_up, it says')]).toEqual(['functional. ', 'look', '_up, it says'])
+  // At the beginning of a line it may be a tool's name.
+  expect([shown('\nlook'), shown('_up')]).toEqual(['\n', ''])
+})
+
+it('counts what it showed without a closer look when it looks again', () => {
+  const words = 'A line that is longer than the name of every tool, and goes on. '
+  const pieces = [words, 'It says "', 'so: ', CALL, '" here. ', words, `\n${CALL}`]
+  expect(read(pieces)).toEqual(read([pieces.join('')]))
+  expect(read(pieces).calls).toMatchObject([{ name: 'look_up' }])
+})
+
 describe('replies with calls', () => {
   it.each(ROWS.map((row) => [row.id, row] as const))('%s', (_, row) => {
     const { calls, text, refused, quoted } = parse(row.raw, {}, row.tools)

@@ -20,31 +20,40 @@ import {
   wholeReader,
 } from './read-reply.ts'
 import { indexTools } from './source.ts'
-import { cachedTriggers, hitsIn, type Triggers } from './triggers.ts'
+import { cachedTriggers, hitsIn, RARE_OR_LINE } from './triggers.ts'
 
 /** The number of reasoning marks handled while streaming. A reply with more of them is processed in one pass at the end. */
 const MAX_MARKS = 16
 
-/** Collects every partial opener or mark that a text may end in, and the length of the longest. */
-function beginningsOf(triggers: Triggers) {
-  const found = known.get(triggers)
-  if (found) return found
+/** What a reader has to know about its families. */
+function traitsOf(families: readonly Family[]) {
+  const triggers = cachedTriggers(families)
   const texts = [...new Set([...triggers.needles.values()].flat())].map(({ text }) => text)
-  const beginnings = new Set(texts.flatMap((text) => Array.from({ length: text.length - 1 }, (_, at) => text.slice(0, at + 1))))
-  const made = { beginnings, longest: Math.max(...texts.map(({ length }) => length)) }
-  known.set(triggers, made)
-  return made
+  const byFirst = Map.groupBy(texts, (text) => asciiOf(text.charCodeAt(0)))
+  return {
+    triggers,
+    /** Every opener and mark by the code of its first character; by 0 if that is not ASCII. */
+    openers: Array.from({ length: 128 }, (_, code) => byFirst.get(code)),
+    /** Characters of the longest of them. */
+    longest: Math.max(...texts.map(({ length }) => length)),
+    named: families.filter(({ afterName }) => afterName),
+    whole: families.filter(({ begins }) => begins),
+  }
 }
 
-const known = new WeakMap<Triggers, { readonly beginnings: ReadonlySet<string>; readonly longest: number }>()
+const asciiOf = (code: number): number => (code < 128 ? code : 0)
+
+const known = new WeakMap<readonly Family[], ReturnType<typeof traitsOf>>()
+function cachedTraits(families: readonly Family[]): ReturnType<typeof traitsOf> {
+  const traits = known.get(families) ?? traitsOf(families)
+  known.set(families, traits)
+  return traits
+}
 
 export function createReplyReader(tools: ToolIndex, options: ReaderOptions): ReplyReader {
   const { families, opensInReasoning, whole: isWhole } = options
   if (isWhole) return wholeReader(tools, options)
-  const triggers = cachedTriggers(families)
-  const { beginnings, longest } = beginningsOf(triggers)
-  const named = families.filter(({ afterName }) => afterName)
-  const whole = families.filter(({ begins }) => begins)
+  const { triggers, openers, longest, named, whole } = cachedTraits(families)
   /** The end of the text already shown, plus everything not yet shown. */
   let kept = ''
   let shown = 0
@@ -63,17 +72,33 @@ export function createReplyReader(tools: ToolIndex, options: ReaderOptions): Rep
   /** Text shown as reasoning that may turn out to be the answer. */
   let opened = ''
   let out = { text: '', reasoning: '' }
+  /** Everything is shown, and the line is no tool's name. */
+  let isProse = false
+  /** Text that was shown without a closer look, and is not in `kept` yet. */
+  let behind = ''
 
   function push(delta: string): Shown {
     if (mode === 'held') {
       held.push(delta)
       return { text: '', reasoning: '' }
     }
+    if (isProse && !RARE_OR_LINE.test(delta) && beginning(delta, 0) === delta.length) {
+      behind += delta
+      return { text: delta, reasoning: '' }
+    }
+    catchUp()
     kept += delta
     out = { text: '', reasoning: '' }
     while (showMore());
     trim()
+    isProse = mode === 'text' && !fresh && shown === kept.length && kept.slice(line).trim().length > tools.longestName
     return out
+  }
+
+  function catchUp(): void {
+    kept += behind
+    shown += behind.length
+    behind = ''
   }
 
   const showMore = (): boolean => (mode === 'text' ? showText() : mode !== 'held' && showReasoning())
@@ -174,10 +199,16 @@ export function createReplyReader(tools: ToolIndex, options: ReaderOptions): Rep
 
   /** Returns the position up to which no partial text can become a block. */
   function safeEnd(): number {
-    let end = kept.length
-    for (let at = Math.max(shown, kept.length - longest + 1); at < end; at++)
-      if (beginnings.has(kept[at] as string) && beginnings.has(kept.slice(at))) end = at
+    const end = beginning(kept, shown)
     return named.length > 0 ? Math.max(shown, nameStart(end)) : end
+  }
+
+  /** Returns where the beginning of an opener stands at the end of a text; its length if there is none. */
+  function beginning(text: string, from: number): number {
+    for (let at = Math.max(from, text.length - longest + 1); at < text.length; at++)
+      if (openers[asciiOf(text.charCodeAt(at))]?.some((opener) => opener.length > text.length - at && opener.startsWith(text.slice(at))))
+        return at
+    return text.length
   }
 
   /** Returns the start of the line of `end` if that line may be a tool name that begins a block; otherwise `end`. */
@@ -186,7 +217,7 @@ export function createReplyReader(tools: ToolIndex, options: ReaderOptions): Rep
     const near = kept.slice(offset, end)
     const last = near.lastIndexOf('\n')
     const word = near.slice(last + 1).trim()
-    if (word.length > MAX_NAME || (word === '' && last === -1)) return end
+    if (word.length > Math.min(MAX_NAME, tools.longestName) || (word === '' && last === -1)) return end
     if (word !== '') return tools.names.some((name) => name.startsWith(word)) || tools.exact(word) ? offset + last + 1 : end
     const start = near.lastIndexOf('\n', last - 1) + 1
     return tools.exact(near.slice(start, last).trim()) ? offset + start : end
@@ -205,6 +236,7 @@ export function createReplyReader(tools: ToolIndex, options: ReaderOptions): Rep
   }
 
   function end(): ReadReply {
+    catchUp()
     kept += held.join('')
     if (mode === 'opening') return readUnclosed(opened + kept.slice(shown), tools, options)
     if (mode === 'reasoning') return { ...NOTHING, reasoning: kept.slice(shown) }

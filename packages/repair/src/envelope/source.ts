@@ -17,8 +17,10 @@ export function indexTools(tools: readonly ToolSpec[]): ToolIndex {
 
 function createIndex(tools: readonly ToolSpec[]): ToolIndex {
   const index = indexNames(tools)
+  const names = [...index.exact.keys()]
   return {
-    names: [...index.exact.keys()],
+    names,
+    longestName: Math.max(0, ...names.map(({ length }) => length)),
     exact: (name) => index.exact.get(name)?.tool,
     resolve: (name) => {
       const known = index.exact.get(name)

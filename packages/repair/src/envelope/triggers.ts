@@ -20,7 +20,10 @@ export interface Hit {
   readonly families: readonly Family[]
 }
 
+/** Every opener and every mark contains such a character. */
 const RARE = /[<[{◁`=>:]/
+/** A piece of text without these characters completes no opener and ends no line. */
+export const RARE_OR_LINE = new RegExp(`${RARE.source}|\\n`)
 
 function triggersOf(families: readonly Family[]) {
   const openers = families.flatMap((family) => [...family.openers, ...(family.afterName ?? [])].map((text) => ({ text, family })))
