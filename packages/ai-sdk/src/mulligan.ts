@@ -77,7 +77,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
       const step = given.stepNumber + 1
       const beginning = state.begin(step, given.initialMessages)
       if (beginning) await beginning
-      const by = state.mustConclude(given.steps.reduce((sum, { usage }) => sum + (usage.totalTokens ?? 0), 0))
+      const by = state.mustConclude(() => given.steps.reduce((sum, { usage }) => sum + (usage.totalTokens ?? 0), 0))
       if (by && !isTold) state.emit({ type: 'turn.concluding', step, by })
       isTold ||= by !== undefined
       const last = observes ? undefined : by

@@ -1,7 +1,7 @@
 /** Repairs a reply part by part: passes parts on as soon as possible, and holds back those that depend on the end of the reply. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Content, LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import type { Reply, ReplyCall, ReplyOptions, ToolSpec } from '@mulligan/repair'
-import { announcements, askAgain, canHoldCalls, createReply, indexNames, resolveCall } from '@mulligan/repair'
+import { announcements, askAgain, canHoldCalls, createReply, indexNames, isPlainCall, resolveCall } from '@mulligan/repair'
 import type { FinishReason, Part, PartOf } from './middleware.ts'
 import type { RepairToolCallsOptions } from './repair-tool-calls.ts'
 import { createTextPart, type TextPart } from './text-part.ts'
@@ -66,21 +66,36 @@ export function createStreamRepair(
   const texts = new Map<string, TextPart>()
   const reported: Reported[] = []
   let settled = false
+  /** The text contains calls. */
+  let anyFound = false
   /** The reply has calls or signed reasoning, so that a second reply can't be joined to it. */
   let isWhole = false
   let told: string | undefined
 
-  /** Never throws: after an error here, everything held back and everything that follows is passed on unchanged. */
-  function safely(work: () => readonly Part[], one: readonly Part[]): readonly Part[] {
-    if (settled) return one
+  function part(one: Part): readonly Part[] {
+    if (settled) return [one]
     try {
-      return work()
+      return handle(one)
     } catch {
-      settled = true
-      const isHeld = one.some((part) => part.type === 'text-delta' && texts.has(part.id))
-      const calls = reported.filter(({ sent }) => !sent).map((call) => call.part)
-      return [...[...texts.values()].flatMap((text) => text.rescue()), ...calls, ...(isHeld ? [] : one)]
+      const isHeld = one.type === 'text-delta' && texts.has(one.id)
+      return [...rescued(), ...(isHeld ? [] : [one])]
     }
+  }
+
+  function end(): readonly Part[] {
+    if (settled) return []
+    try {
+      return settle('interrupted').parts
+    } catch {
+      return rescued()
+    }
+  }
+
+  /** After an error here, everything held back and everything that follows is passed on unchanged. */
+  function rescued(): readonly Part[] {
+    settled = true
+    const calls = reported.filter(({ sent }) => !sent).map((call) => call.part)
+    return [...[...texts.values()].flatMap((text) => text.rescue()), ...calls]
   }
 
   function handle(one: Part): readonly Part[] {
@@ -109,7 +124,9 @@ export function createStreamRepair(
   const others = (): Part[] => [...texts.values()].flatMap((text) => text.before())
 
   function endOf(id: string, last?: PartOf<'text-end'>): readonly Part[] {
-    const parts = texts.get(id)?.end(last) ?? []
+    const text = texts.get(id)
+    const parts = text?.end(last) ?? []
+    anyFound ||= text?.holdsCalls() === true
     texts.delete(id)
     return parts
   }
@@ -126,6 +143,7 @@ export function createStreamRepair(
   const isOurs = (call: LanguageModelV4ToolCall): boolean => !call.providerExecuted && !foreign.has(call.toolName)
 
   function isHealthy({ toolName: name, input }: LanguageModelV4ToolCall): boolean {
+    if (isPlainCall(name, input, names)) return true
     const found = resolveCall({ name, input }, names)
     return found.kind === 'checked' && found.checked.ok && found.repairs.length === 0
   }
@@ -145,6 +163,9 @@ export function createStreamRepair(
   function settle(reason: FinishReason): { readonly parts: readonly Part[]; readonly reason: FinishReason } {
     settled = true
     const parts = [...texts.keys()].flatMap((id) => endOf(id))
+    // Nothing is left to pass on, and nobody hears of the rest.
+    if (!isHeard && !anyFound && reported.length > 0 && reported.every(({ sent }) => sent))
+      return { parts, reason: mayRun(reason) ? 'tool-calls' : reason }
     const cutShort = CUT_SHORT.includes(reason)
     const given = reported.map(({ part: { toolCallId: id, toolName: name, input } }) => ({ id, name, input }))
     const { calls, quoted, unclear } = replyOf().end(given, { cutShort })
@@ -158,10 +179,12 @@ export function createStreamRepair(
       else parts.push(...calls.filter((one) => one.reported === at).flatMap((one, nth) => (nth === 0 ? replaced(call, one) : added(one))))
     }
     for (const call of calls) if (call.reported === undefined) parts.push(...added(call))
-    // The SDK refuses the reported calls of a reply that was cut short, and runs none of them.
-    const mayRun = reason === 'stop' || reason === 'other' || (reason === 'length' && reported.length === 0)
-    return { parts, reason: mayRun && calls.length > 0 ? 'tool-calls' : reason }
+    return { parts, reason: mayRun(reason) && calls.length > 0 ? 'tool-calls' : reason }
   }
+
+  /** The SDK refuses the reported calls of a reply that was cut short, and runs none of them. */
+  const mayRun = (reason: FinishReason): boolean =>
+    reason === 'stop' || reason === 'other' || (reason === 'length' && reported.length === 0)
 
   /** A reported call, repaired. */
   const replaced = (part: LanguageModelV4ToolCall, call: ReplyCall): Part[] => [{ ...part, ...repaired(call, part.toolCallId) }]
@@ -200,8 +223,8 @@ export function createStreamRepair(
   }
 
   return {
-    part: (one: Part) => safely(() => handle(one), [one]),
-    end: () => safely(() => settle('interrupted').parts, []),
+    part,
+    end,
     isWell,
     isHealthy: (call: LanguageModelV4ToolCall) => reported.some(({ part, sent }) => sent && part === call),
     askAgain: () => told,

@@ -15,6 +15,7 @@ export function createTextPart(reply: Reply, start: PartOf<'text-start'>) {
   /** What the reply has received and not shown yet. */
   let held = ''
   let reasoningId: string | undefined
+  let holdsCalls = false
 
   function delta(part: PartOf<'text-delta'>): readonly Part[] {
     held += part.delta
@@ -42,6 +43,7 @@ export function createTextPart(reply: Reply, start: PartOf<'text-start'>) {
   /** Returns what the reply still held. There is no part if the stream was cut off. */
   function end(part?: PartOf<'text-end'>): readonly Part[] {
     const rest = reply.endText(id)
+    holdsCalls = rest.calls.length > 0
     const shown = withLead(rest, '')
     const blank = rest.calls.length === 0 && unshown?.trim() === '' ? unshown : ''
     const parts = [...thought(shown), ...thoughtEnd()]
@@ -77,6 +79,8 @@ export function createTextPart(reply: Reply, start: PartOf<'text-start'>) {
     /** Returns what has to precede a part of another kind. */
     before: () => (isAllShown ? started() : []),
     end,
+    /** Whether calls were found in the text, known at its end. */
+    holdsCalls: () => holdsCalls,
     /** Returns what is held back, unchanged. */
     rescue: (): Part[] => [...thoughtEnd(), ...started(), { type: 'text-delta', id, delta: held }],
   }

@@ -75,6 +75,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   /** A turn that counts nothing, reports nothing and asks nobody has nothing to decide about a healthy call. */
   const decidesNothing =
     !isFull && !budgets && !guard && !canAsk && limits.calls === Infinity && !options.policy && !onEvent && !refinement.forSdk
+  const mayConclude = guard || Object.values(limits).some((limit) => limit < Infinity)
   const isUnsupervised = (name: string): boolean => !isFull && effectOf(options, name) === undefined
   const breakers = options.breakers ?? (isFull ? undefined : NO_BREAKERS)
   const id = crypto.randomUUID()
@@ -117,7 +118,8 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
         ...(graceMs !== undefined && { graceMs }),
       }
       engine = createExecutor(settings)
-      if (breakers && all.every(({ timeout }) => timeout === Infinity)) runAccepted = acceptedRuns({ ...settings, breakers }, engine)
+      if (breakers === NO_BREAKERS && all.every(({ timeout }) => timeout === Infinity))
+        runAccepted = acceptedRuns({ ...settings, breakers }, engine)
       return engine
     })
     return opening
@@ -207,10 +209,13 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   }
 
   /** Runs a call, with the input that was decided about. @returns the tool's own value @throws ToolCallError if the result is not ok */
-  async function run(call: SdkCall, messages: readonly ModelMessage[], execute: (ctx: ToolContext, input: unknown) => unknown) {
+  async function run(
+    call: SdkCall,
+    messages: readonly ModelMessage[],
+    execute: (ctx: Pick<ToolContext, 'signal'>, input: unknown) => unknown,
+  ) {
     const healthy = accepted.get(call.toolCallId)
     const ready = healthy ? undefined : await permitted(call, messages)
-    const callId = healthy?.id ?? (ready as PreparedCall).id
     let value: unknown
     let hasReturned = false
     let thrown: unknown
@@ -223,17 +228,20 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
       thrown = error
       throw error
     }
-    running.set(callId, (ctx, input) => {
+    const start = (ctx: Pick<ToolContext, 'signal'>, input: unknown): unknown => {
       try {
-        const given = execute(ctx, ready?.unrefined ? input : call.input)
+        const given = execute(ctx, input)
         // What is there already need not be raced against a signal.
         return isThenable(given) ? Promise.resolve(given).then(returned, failed) : returned(given)
       } catch (error) {
         return failed(error)
       }
-    })
-    const result = healthy && runAccepted ? await runAccepted(healthy, call.input) : await executed(ready as PreparedCall)
-    running.delete(callId)
+    }
+    const ended = ready
+      ? executed(ready, (ctx, input) => start(ctx, ready.unrefined ? input : call.input))
+      : runAccepted?.(healthy as AcceptedCall, call.input, (ctx) => start(ctx, call.input))
+    const result = ended instanceof Promise ? await ended : ended
+    if (!result) return value
     // Gently, a returned value and an exception that contains nothing to hide are the tool's own affair.
     if (!result.ok && !isFull && hasReturned) return value
     if (!result.ok) throw !isFull && isHarmless(thrown, result, ready?.tool ?? call.toolName) ? thrown : new ToolCallError(result, thrown)
@@ -241,7 +249,12 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     return value
   }
 
-  const executed = async (call: PreparedCall) => (await (await open()).execute(call)).result
+  async function executed(call: PreparedCall, start: (ctx: ToolContext, input: unknown) => unknown) {
+    running.set(call.id, start)
+    const { result } = await (await open()).execute(call)
+    running.delete(call.id)
+    return result
+  }
 
   function isHarmless(thrown: unknown, { errorType }: ToolError, name: string): boolean {
     if (!(thrown instanceof Error) || isMulliganError(thrown) || errorType === 'timeout') return false
@@ -250,9 +263,15 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   }
 
   /** Returns why the next request has to be the last one; undefined if it does not. */
-  function mustConclude(tokens: number): ConcludingEvent['by'] | undefined {
-    if (!engine) return undefined
-    const spent = { requests: step - 1 + again, calls: engine.state().calls, tokens, cost: 0, seconds: (clock.now() - started) / 1000 }
+  function mustConclude(tokens: () => number): ConcludingEvent['by'] | undefined {
+    if (!engine || !mayConclude) return undefined
+    const spent = {
+      requests: step - 1 + again,
+      calls: engine.state().calls,
+      tokens: tokens(),
+      cost: 0,
+      seconds: (clock.now() - started) / 1000,
+    }
     return reasonToConclude(engine, spent, limits)
   }
 

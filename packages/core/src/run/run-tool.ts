@@ -63,7 +63,8 @@ export interface Ran {
 /** Maximum characters of a service's name. */
 const MAX_SERVICE = 200
 
-export async function runTool(tool: Tool, input: unknown, options: RunOptions): Promise<Ran> {
+/** @param made how the first attempt ended, if it was made already */
+export async function runTool(tool: Tool, input: unknown, options: RunOptions, made?: Attempt): Promise<Ran> {
   const { clock, breakers, signal } = options
   const deadline = clock.now() + tool.timeout * 1000
   const service = serviceOf(tool, input)
@@ -74,22 +75,21 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
   for (let attempts = options.firstAttempt; ; attempts++) {
     const wait = breakers.wait(service, clock.now())
     if (wait > 0) return { result: afterAll(circuitOpen(service, wait)), attempts: attempts - 1 }
-    const attempted = attempt(
-      (signalOf) =>
-        tool.execute(input as never, {
-          get signal() {
-            return signalOf()
-          },
-          callId: options.callId,
-          idempotencyKey: options.idempotencyKey,
-          attempt: attempts,
-          progress: (message) => options.progress(attempts, message),
-          ...(options.secrets && { secrets: options.secrets }),
-          ...(options.confinement && { confinement: options.confinement }),
-          ...(options.propose && { propose: options.propose }),
-        }),
-      { ms: Math.max(1, deadline - clock.now()), graceMs: options.graceMs, signal },
-    )
+    const begin = (signalOf: () => AbortSignal): unknown =>
+      tool.execute(input as never, {
+        get signal() {
+          return signalOf()
+        },
+        callId: options.callId,
+        idempotencyKey: options.idempotencyKey,
+        attempt: attempts,
+        progress: (message) => options.progress(attempts, message),
+        ...(options.secrets && { secrets: options.secrets }),
+        ...(options.confinement && { confinement: options.confinement }),
+        ...(options.propose && { propose: options.propose }),
+      })
+    const limits = { ms: Math.max(1, deadline - clock.now()), graceMs: options.graceMs, signal }
+    const attempted = (attempts === options.firstAttempt && made) || attempt(begin, limits)
     const ran = attempted instanceof Promise ? await attempted : attempted
     if (ran.kind === 'returned') {
       breakers.success(service)
