@@ -1,12 +1,11 @@
 /** Session ids. */
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { randomLetters } from './random-letters.ts'
 
 /** Returns a new session id, which sorts by time and is easy to type: `20261121-2330-k3f9x2`. */
 export function newSessionId(): string {
   const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 13)
-  return `${stamp}-${randomInt(36 ** 6)
-    .toString(36)
-    .padStart(6, '0')}`
+  return `${stamp}-${randomLetters(6)}`
 }
 
 /** Returns a new id of a question to a person. It can't be guessed, and is short enough to type the beginning of. */

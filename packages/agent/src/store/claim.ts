@@ -3,9 +3,9 @@
  * count of claims so far. The store refuses writes under an earlier number, so a process that lost its claim without noticing
  * (suspended, or cut off from the store) can't overwrite its successor's writes.
  */
-import { randomInt } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { randomLetters } from '../random-letters.ts'
 import type { Driver, SessionWrite } from './driver.ts'
 
 /** Milliseconds for which a claim is trusted without renewal if its process can't be observed. */
@@ -18,7 +18,7 @@ let started: string | undefined
 /** Returns a name for something that this process owns, by which others see whether it is alive. */
 export function newOwner(host: string): string {
   started ??= startOf(process.pid) ?? ''
-  return `${process.pid}.${started}@${host}#${randomInt(2 ** 47).toString(36)}`
+  return `${process.pid}.${started}@${host}#${randomLetters(9)}`
 }
 
 /** Returns the statements of a claim. */

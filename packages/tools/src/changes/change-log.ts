@@ -1,4 +1,5 @@
 /** Records changes so that they are atomic across crashes and can be undone turn by turn. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { isMulliganError } from '@mulligan/core/executor'
@@ -83,7 +84,27 @@ export interface RecordedChanges extends ChangeLog {
  * const [last] = (await log.turns()).toReversed()
  * if (last) await log.undo(last.turn)
  */
-export function createChangeLog({ dir, root, retention, now = Date.now, lockWait = LOCK_WAIT }: ChangeLogOptions): RecordedChanges {
+export function createChangeLog(options: ChangeLogOptions): RecordedChanges {
+  let opened: RecordedChanges | undefined
+  /** Opened on first use: naming its folder loads `node:crypto`, which takes a start 8 ms. */
+  const log = (): RecordedChanges => {
+    opened ??= openChangeLog(options)
+    return opened
+  }
+  return {
+    recover: async () => (existsSync(options.dir) ? log().recover() : { restored: [], left: [] }),
+    apply: (...given) => log().apply(...given),
+    adopt: (...given) => log().adopt(...given),
+    turns: (...given) => log().turns(...given),
+    undo: (...given) => log().undo(...given),
+    conflicts: (...given) => log().conflicts(...given),
+    net: (...given) => log().net(...given),
+    redo: (...given) => log().redo(...given),
+    content: (...given) => log().content(...given),
+  }
+}
+
+function openChangeLog({ dir, root, retention, now = Date.now, lockWait = LOCK_WAIT }: ChangeLogOptions): RecordedChanges {
   const folder = folderOf(dir, root)
   const journal = createJournal(folder)
   const blobs = diskBlobs(join(folder, 'blobs'))
