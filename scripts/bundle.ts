@@ -248,7 +248,7 @@ export async function bundle({ prune = false } = {}): Promise<void> {
     ...format,
     comments: false,
     codeSplitting: { groups: [{ debugName: 'stages', name: (id) => stages.get(id) ?? null, includeDependenciesRecursively: false }] },
-    minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
+    minify: { mangle: { keepNames: true }, compress: false, codegen: { removeWhitespace: true } },
   })
   await build.close()
   const texts = new Map(
