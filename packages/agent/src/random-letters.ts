@@ -1,6 +1,6 @@
 /**
  * Returns random digits and lower-case letters, to tell things apart. They can be guessed: what has to be secret comes from `node:crypto`,
- * which takes a start 8 ms to load.
+ * whose loading adds 8 ms to a start.
  * @param length at most 10
  */
 export const randomLetters = (length: number): string =>

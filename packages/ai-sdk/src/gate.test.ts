@@ -54,6 +54,24 @@ async function through(
   return { out, admitted, rest: gate.end() }
 }
 
+it('a call that comes out with a piece of text passes the gate too', async () => {
+  const call: Part = { type: 'tool-call', toolCallId: 'a', toolName: 'x', input: '' }
+  const repair = { part: (one: Part) => [one, call], end: () => [], isWell: () => false, isHealthy: () => false, askAgain: () => undefined }
+  const gate = createGate({
+    params: { prompt: promptWith([]) },
+    isForeign: () => false,
+    repair,
+    repairsOf: () => [],
+    drops: true,
+    readAs: async () => undefined,
+    accept: () => false,
+    admit: async (admitted) => ({ call: admitted, asks: false }),
+    revoke: async () => undefined,
+  })
+  const delta: Part = { type: 'text-delta', id: 't', delta: 'words' }
+  expect(await gate.part(delta)).toEqual([delta])
+})
+
 describe('the gate', () => {
   it('gives every call an id that no other has', async () => {
     await fc.assert(

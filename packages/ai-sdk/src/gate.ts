@@ -66,11 +66,9 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
     isSigned ||= isSignedPart(one)
     if (one.type === 'tool-call') raw.set(one.toolCallId, one)
     const parts = repair ? repair.part(one) : [one]
-    // Calls in a text are known at its end.
-    if (one.type === 'text-delta') return parts
     // Waiting for what is already there costs more than what is done with it.
     const [only] = parts
-    if (parts.length === 1 && only) return pass(only, one.type === 'finish')
+    if (parts.length === 1 && only) return only.type === 'text-delta' ? parts : pass(only, one.type === 'finish')
     return parts.some(({ type }) => type === 'finish' || type.startsWith('tool-')) ? passAll(parts, one.type === 'finish') : parts
   }
 

@@ -76,6 +76,13 @@ describe('whatever comes', () => {
     expect(joined(seen.filter((part) => !isCall(part)))).toEqual(joined(parts.filter((part) => !isCall(part))))
   })
 
+  it('a piece of text that is none goes on as it came, and the rest is repaired', async () => {
+    const [start, words, none, end] = text('t', 'Let me look at all of it. ', undefined as unknown as string)
+    const seen = await through([start, words, none, end, search('c1', '{"query":"a",}'), finish()] as readonly Part[])
+    expect(seen).toContainEqual(none)
+    expect(seen.find((part) => part.type === 'tool-call')).toMatchObject({ input: '{"query":"a"}' })
+  })
+
   it('a long call takes time in line with its length', async () => {
     const markup = glm('search', { query: 'word '.repeat(26_000) })
     const deltas = markup.match(/.{1,4}/gs) ?? []

@@ -66,7 +66,7 @@ export function createStreamRepair(
   const texts = new Map<string, TextPart>()
   const reported: Reported[] = []
   let settled = false
-  /** The text contains calls. */
+  /** Calls were found in a text that has ended. */
   let anyFound = false
   /** The reply has calls or signed reasoning, so that a second reply can't be joined to it. */
   let isWhole = false
@@ -99,7 +99,8 @@ export function createStreamRepair(
   }
 
   function handle(one: Part): readonly Part[] {
-    if (one.type === 'text-delta') return texts.get(one.id)?.delta(one) ?? [one]
+    // Some servers omit required fields, and providers pass that on.
+    if (one.type === 'text-delta') return (typeof one.delta === 'string' && texts.get(one.id)?.delta(one)) || [one]
     isWhole ||= /^tool-(?:call|result|approval)/.test(one.type) || (one.type.startsWith('reasoning') && 'providerMetadata' in one)
     switch (one.type) {
       case 'text-start': {
@@ -133,7 +134,6 @@ export function createStreamRepair(
 
   /** A call that has to be repaired waits, because it may be cut off, and so do the calls after it, to keep the order. */
   function report(call: LanguageModelV4ToolCall): readonly Part[] {
-    // Some servers omit required fields, and providers pass that on.
     if (!isOurs(call) || typeof call.toolName !== 'string' || typeof call.input !== 'string') return [call]
     const sent = reported.every((earlier) => earlier.sent) && isHealthy(call)
     reported.push({ part: call, sent })

@@ -52,6 +52,7 @@ const effectOf = ({ tools = {}, defaults = {} }: MulliganOptions, name: string):
   (Object.hasOwn(tools, name) ? tools[name]?.effect : undefined) ?? defaults.effect
 
 export type Turn = ReturnType<typeof createTurn>
+type RunAccepted = ReturnType<typeof acceptedRuns>
 
 export interface TurnParts {
   readonly tools: Promise<readonly Tool[]>
@@ -93,7 +94,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   let again = 0
   let engine: Executor | undefined
   /** Absent if a call may be abandoned, because a later result has to say how it ended. */
-  let runAccepted: ReturnType<typeof acceptedRuns> | undefined
+  let runAccepted: RunAccepted | undefined
   let opening: Promise<Executor> | undefined
 
   const open = (messages: readonly ModelMessage[] = []): Promise<Executor> => {
@@ -214,7 +215,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     messages: readonly ModelMessage[],
     execute: (ctx: Pick<ToolContext, 'signal'>, input: unknown) => unknown,
   ) {
-    const healthy = accepted.get(call.toolCallId)
+    const healthy = runAccepted && accepted.get(call.toolCallId)
     const ready = healthy ? undefined : await permitted(call, messages)
     let value: unknown
     let hasReturned = false
@@ -239,7 +240,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     }
     const ended = ready
       ? executed(ready, (ctx, input) => start(ctx, ready.unrefined ? input : call.input))
-      : runAccepted?.(healthy as AcceptedCall, call.input, (ctx) => start(ctx, call.input))
+      : (runAccepted as RunAccepted)(healthy as AcceptedCall, call.input, (ctx) => start(ctx, call.input))
     const result = ended instanceof Promise ? await ended : ended
     if (!result) return value
     // Gently, a returned value and an exception that contains nothing to hide are the tool's own affair.

@@ -20,7 +20,7 @@ type Start = (ctx: Pick<ToolContext, 'signal'>) => unknown
 
 /**
  * Returns a function that runs a call as the executor does, except that it asks nobody, counts nothing and emits nothing. It returns
- * undefined for a plain success; otherwise a result, which is recorded unless it is a success too.
+ * undefined for a plain success; otherwise a result, which is recorded unless it is a success that says nothing but its data.
  * @param options those of the executor. It must have no listener, budgets, guard or policy, its tools no timeouts, and `breakers` never
  * open
  */
@@ -44,7 +44,7 @@ export function acceptedRuns(options: ExecutorOptions & Required<Pick<ExecutorOp
     return first instanceof Promise ? first.then(ended) : ended(first)
   }
 
-  /** Does what the executor does after a first attempt. */
+  /** Does what the executor does after the first attempt. */
   async function carriedOn(call: AcceptedCall, tool: Tool, input: unknown, start: Start, first: Attempt): Promise<ToolResult> {
     const running = {
       callId: call.id,

@@ -47,6 +47,16 @@ describe('isPlain', () => {
     ['a keyword that is not understood here', { query: 'x', id: 'abc' }],
   ])('is false for %s', (_, input) => expect(isPlain(SEARCH, input)).toBe(false))
 
+  it('counts characters, not their UTF-16 units', () => {
+    const schema = object({ text: { type: 'string', minLength: 2.5 } })
+    expect([isPlain(schema, { text: '😀😀' }), isPlain(schema, { text: '😀😀😀' })]).toEqual([false, true])
+  })
+
+  it('is false for a number that JSON does not have', () => {
+    const schema = object({ ratio: { type: 'number' } })
+    expect([NaN, Infinity].map((ratio) => isPlain(schema, { ratio }))).toEqual([false, false])
+  })
+
   it.each<[string, JsonSchema]>([
     ['a union', object({ query: { type: 'string' } }, { anyOf: [{ required: ['id'] }] })],
     ['a reference', object({ query: { $ref: '#/$defs/query' } }, { $defs: { query: { type: 'integer' } } })],

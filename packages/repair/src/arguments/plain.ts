@@ -29,12 +29,12 @@ function isPlainValue(schema: unknown, value: unknown): boolean {
   // A comparison with an absent bound is false.
   const { minimum, maximum, minLength, maxLength } = schema as Readonly<Record<string, number>>
   if (typeof value === 'number') {
-    const isOfType = type === 'number' || (type === 'integer' && Number.isInteger(value))
+    const isOfType = type === 'number' ? Number.isFinite(value) : type === 'integer' && Number.isInteger(value)
     return isOfType && !(value < (minimum as number)) && !(value > (maximum as number))
   }
   if (typeof value !== 'string') return typeof value === 'boolean' && type === 'boolean'
   // A character has one or two units.
-  const isOfLength = !(value.length < 2 * (minLength as number) - 1) && !(value.length > (maxLength as number))
+  const isOfLength = !(value.length < 2 * Math.ceil(minLength as number) - 1) && !(value.length > (maxLength as number))
   return type === 'string' && isOfLength && !mayHaveToken(value)
 }
 

@@ -72,7 +72,7 @@ export function createReplyReader(tools: ToolIndex, options: ReaderOptions): Rep
   /** Text shown as reasoning that may turn out to be the answer. */
   let opened = ''
   let out = { text: '', reasoning: '' }
-  /** Everything is shown, and the line is no tool's name. */
+  /** Everything is shown, and the line is longer than the name of every tool, so that it can't become one. */
   let isProse = false
   /** Text that was shown without a closer look, and is not in `kept` yet. */
   let behind = ''

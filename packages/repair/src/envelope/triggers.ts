@@ -22,7 +22,7 @@ export interface Hit {
 
 /** Every opener and every mark contains such a character. */
 const RARE = /[<[{◁`=>:]/
-/** A piece of text without these characters completes no opener and ends no line. */
+/** After text in which no opener has begun, a piece without these characters completes none, and ends no line. */
 export const RARE_OR_LINE = new RegExp(`${RARE.source}|\\n`)
 
 function triggersOf(families: readonly Family[]) {

@@ -14,6 +14,16 @@ import { deadFrom, failingAt, type Hook, interceptWrites } from './fs-faults.fix
 import { build, type Model, modelOf, type Planned, planned, tree, type Wish, wishes } from './random.fixture.ts'
 
 const RUNS = samples(4, 15)
+
+test('a log that can not be read says so, and one that does not exist has nothing to restore', async () => {
+  const at = temporary()
+  writeFileSync(join(at, 'file'), '')
+  const log = (dir: string) => createChangeLog({ dir: join(at, dir), root: at })
+  expect(await log('none').recover()).toEqual({ restored: [], left: [] })
+  await expect(log('file/changes').recover()).rejects.toThrow('ENOTDIR')
+  await expect(log('file/changes').turns()).rejects.toThrow('ENOTDIR')
+})
+
 const TURN = 's/1'
 
 let root: string

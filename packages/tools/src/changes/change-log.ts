@@ -1,5 +1,5 @@
 /** Records changes so that they are atomic across crashes and can be undone turn by turn. */
-import { existsSync } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { isMulliganError } from '@mulligan/core/executor'
@@ -86,23 +86,29 @@ export interface RecordedChanges extends ChangeLog {
  */
 export function createChangeLog(options: ChangeLogOptions): RecordedChanges {
   let opened: RecordedChanges | undefined
-  /** Opened on first use: naming its folder loads `node:crypto`, which takes a start 8 ms. */
+  /** Opened on first use: to name its folder, `node:crypto` is loaded, which would add 8 ms to a start. */
   const log = (): RecordedChanges => {
     opened ??= openChangeLog(options)
     return opened
   }
   return {
-    recover: async () => (existsSync(options.dir) ? log().recover() : { restored: [], left: [] }),
-    apply: (...given) => log().apply(...given),
-    adopt: (...given) => log().adopt(...given),
-    turns: (...given) => log().turns(...given),
-    undo: (...given) => log().undo(...given),
-    conflicts: (...given) => log().conflicts(...given),
-    net: (...given) => log().net(...given),
-    redo: (...given) => log().redo(...given),
-    content: (...given) => log().content(...given),
+    recover: async () => ((await isMissing(options.dir)) ? { restored: [], left: [] } : log().recover()),
+    apply: async (...given) => log().apply(...given),
+    adopt: async (...given) => log().adopt(...given),
+    turns: async (...given) => log().turns(...given),
+    undo: async (...given) => log().undo(...given),
+    conflicts: async (...given) => log().conflicts(...given),
+    net: async (...given) => log().net(...given),
+    redo: async (...given) => log().redo(...given),
+    content: async (...given) => log().content(...given),
   }
 }
+
+const isMissing = (dir: string): Promise<boolean> =>
+  access(dir).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  )
 
 function openChangeLog({ dir, root, retention, now = Date.now, lockWait = LOCK_WAIT }: ChangeLogOptions): RecordedChanges {
   const folder = folderOf(dir, root)
