@@ -26,7 +26,16 @@ export function withImages(prompt: LanguageModelV4Prompt, model: AgentModel, { r
   return IN_RESULTS.test(model.model.provider) ? prompt : prompt.flatMap(imagesBeside).reduce(joined, [])
 }
 
-export const hasImages = (prompt: LanguageModelV4Prompt): boolean => prompt.some((message) => imagesIn(message).length > 0)
+/** The messages of a prompt that were found to have no images. */
+const checked = new WeakMap<LanguageModelV4Prompt, number>()
+
+/** Looks at each message once, because a prompt only grows at its end; its last message may still grow too. */
+export function hasImages(prompt: LanguageModelV4Prompt): boolean {
+  const from = Math.max(0, (checked.get(prompt) ?? 0) - 1)
+  if (prompt.slice(from).some((message) => imagesIn(message).length > 0)) return true
+  checked.set(prompt, prompt.length)
+  return false
+}
 
 const isImage = (part: { readonly type: string; readonly mediaType?: string }): part is LanguageModelV4FilePart =>
   part.type === 'file' && part.mediaType?.startsWith('image/') === true
