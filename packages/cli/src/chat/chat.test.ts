@@ -32,12 +32,17 @@ const lastPrompt = (model: { readonly requests: readonly { readonly body: unknow
   return String(messages.findLast(({ role }) => role === 'user')?.content)
 }
 
-function latestSession({ data }: CliFixture): unknown {
+function column({ data }: CliFixture, sql: string): readonly unknown[] {
   const store = new DatabaseSync(join(data, 'mulligan.db'))
-  const row = store.prepare('select id from sessions').get()
+  const rows = store.prepare(sql).all()
   store.close()
-  return row?.['id']
+  return rows.flatMap((row) => Object.values(row))
 }
+
+const latestSession = (here: CliFixture): unknown => column(here, 'select id from sessions')[0]
+
+/** Returns the log of all sessions. */
+const stored = (here: CliFixture): string => column(here, 'select body from log').join('\n')
 
 describe('a chat', () => {
   it('shows the thinking by its size, the answer block by block, and what it took', async () => {
@@ -591,7 +596,9 @@ describe('a chat', () => {
   it('a turn whose process was killed is named, and taken up', async () => {
     await using set = await scene([call('list_dir', {}), say('x', { fault: { hang: true } }), say('Here is the rest.')], { 'a.txt': '' })
     const { child, ended } = set.here.start(['run', 'look', ...using(set.model)])
-    while (set.model.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
+    await set.model.arrived(2)
+    // What a read returned is stored with the next turn of the event loop, which the request may precede.
+    while (!stored(set.here).includes('tool.result')) await new Promise((resolve) => setTimeout(resolve, 20))
     child.kill('SIGKILL')
     await ended
     await using chat = await talk(set.here, set.model, { session: String(latestSession(set.here)) })
