@@ -134,24 +134,28 @@ function through(
   again: (told: string, first: PartOf<'finish'>) => AsyncGenerator<Part>,
 ): ReadableStream<Part> {
   const reader = stream.getReader()
-  return new ReadableStream({
-    pull: async (controller) => {
-      for (let isEmpty = true; isEmpty; ) {
-        const read = await reader.read()
-        const passed = read.done ? pipeline.end() : pipeline.part(read.value)
-        // Awaiting what is already there costs as much as reading it.
-        for (const one of passed instanceof Promise ? await passed : passed) {
-          isEmpty = false
-          const told = one.type === 'finish' ? pipeline.askAgain?.() : undefined
-          if (told === undefined || one.type !== 'finish') controller.enqueue(one)
-          else for await (const more of again(told, one)) controller.enqueue(more)
+  return new ReadableStream(
+    {
+      pull: async (controller) => {
+        for (let isEmpty = true; isEmpty; ) {
+          const read = await reader.read()
+          const passed = read.done ? pipeline.end() : pipeline.part(read.value)
+          // Awaiting what is already there costs as much as reading it.
+          for (const one of passed instanceof Promise ? await passed : passed) {
+            isEmpty = false
+            const told = one.type === 'finish' ? pipeline.askAgain?.() : undefined
+            if (told === undefined || one.type !== 'finish') controller.enqueue(one)
+            else for await (const more of again(told, one)) controller.enqueue(more)
+          }
+          if (read.done) {
+            controller.close()
+            return
+          }
         }
-        if (read.done) {
-          controller.close()
-          return
-        }
-      }
+      },
+      cancel: (reason) => reader.cancel(reason),
     },
-    cancel: (reason) => reader.cancel(reason),
-  })
+    // A part is read when it is asked for: a queue would only add to its cost.
+    { highWaterMark: 0 },
+  )
 }
