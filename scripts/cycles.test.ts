@@ -5,6 +5,7 @@ const check = (files: Readonly<Record<string, string>>) => cycles(Object.keys(fi
 
 it.each<[string, Readonly<Record<string, string>>]>([
   ['two folders', { 'packages/x/src/a/one.ts': `import { b } from '../b/two.ts'`, 'packages/x/src/b/two.ts': `import '../a/one.ts'` }],
+  ['two files', { 'packages/x/src/one.ts': `import { b } from './two.ts'`, 'packages/x/src/two.ts': `import type { A } from './one.ts'` }],
   [
     'types',
     { 'packages/x/src/a/one.ts': `import type { B } from '../b/two.ts'`, 'packages/x/src/b/two.ts': `export * from '../a/one.ts'` },
@@ -24,7 +25,7 @@ it.each<[string, Readonly<Record<string, string>>]>([
   ],
 ])('a cycle is found: %s', (_, files) => expect(check(files)).toEqual([expect.stringContaining('in a cycle of imports')]))
 
-it('folders that only look down pass, tests may look up, and the repository has no cycle but those that are known', () => {
+it('what only looks down passes, tests may look up, and the repository has no cycle', () => {
   expect(
     check({
       'packages/x/src/a/one.ts': `import { b } from '../b/two.ts'`,

@@ -1,13 +1,13 @@
-/** Finds import cycles between the folders of a package. Folders in a cycle can't be read, tested or moved separately. */
+/** Finds import cycles between the folders and files of a package. What is in a cycle can't be read, tested or moved separately. */
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { importsIn } from './dependencies.ts'
 
 type Graph = Map<string, Set<string>>
 
-/** Includes the files next to the folders. Type imports count, because a reader of the folder has to read the types too. */
+/** Type imports count, because a reader has to read the types too. */
 export function cycles(
-  files: readonly string[] = globSync('packages/*/src/**/*.{ts,tsx}'),
+  files: readonly string[] = globSync('{packages,apps}/*/src/**/*.{ts,tsx}'),
   read = (file: string) => readFileSync(file, 'utf8'),
 ): string[] {
   const inFolder = new Map<string, Graph>()
@@ -19,10 +19,7 @@ export function cycles(
       inFolder.set(folder, graph.set(from, (graph.get(from) ?? new Set()).add(to)))
     }
   return [...inFolder].flatMap(([folder, graph]) =>
-    cyclesIn(graph)
-      .map((names) => names.filter((name) => !name.includes('.')).sort())
-      .filter((names) => names.length > 0)
-      .map((names) => `${folder}: ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} in a cycle of imports`),
+    cyclesIn(graph).map((names) => `${folder}: ${names.join(', ')} are in a cycle of imports`),
   )
 }
 

@@ -2,7 +2,7 @@
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { whenUnauthorized } from './api/client.ts'
 import { setToken, takeToken } from './api/token.ts'
-import { SessionPage } from './chat/session-page.tsx'
+import { SessionPage } from './session/session-page.tsx'
 import { SessionList } from './sessions/session-list.tsx'
 import { StartPage } from './sessions/start-page.tsx'
 import { SHORTCUTS, useKeys } from './ui/keys.ts'

@@ -1,5 +1,7 @@
 /** One session of an editor: a workspace, the turn that runs in it, and what the editor is told about both. */
 import type {
+  AgentContext,
+  ClientCapabilities,
   ContentBlock,
   McpServer,
   PromptResponse,
@@ -8,17 +10,34 @@ import type {
   SessionUpdate,
 } from '@agentclientprotocol/sdk'
 import { type Agent, type AgentEvent, newSessionId, sessionTitle, takenBack } from '@mulligan/agent'
-import { type Notice, openWorkspace } from '@mulligan/host'
-import { type Choice, type ChoiceChanges, promptCommandNamed, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
+import { type AroundOwnCode, type Env, type Notice, openWorkspace } from '@mulligan/host'
+import {
+  type Choice,
+  type ChoiceChanges,
+  type ChoiceFlags,
+  promptCommandNamed,
+  promptCommands,
+  promptFor,
+  withChanges,
+} from '@mulligan/host/parts'
 import { badRequest } from './errors.ts'
 import { handedOver } from './mcp-servers.ts'
 import { configOptions, findModels, modeState, optionChange } from './options.ts'
 import { permissions } from './permissions.ts'
 import { commandIn, readPrompt } from './prompt.ts'
 import { questions } from './questions.ts'
-import type { SessionsOptions } from './sessions.ts'
 import { endOf } from './updates/ending.ts'
 import { createUpdates } from './updates/updates.ts'
+
+export interface SessionsOptions {
+  readonly env: Env
+  readonly flags: ChoiceFlags
+  readonly version: string
+  readonly tell: (line: string) => void
+  readonly aroundOwnCode?: ((cwd: string) => AroundOwnCode) | undefined
+  readonly client: () => AgentContext
+  readonly capabilities: () => ClientCapabilities
+}
 
 export interface EditorSession {
   readonly id: string

@@ -2,8 +2,6 @@
 
 import { isAbsolute } from 'node:path'
 import {
-  type AgentContext,
-  type ClientCapabilities,
   type ListSessionsRequest,
   type ListSessionsResponse,
   type LoadSessionRequest,
@@ -14,21 +12,10 @@ import {
   type ResumeSessionRequest,
 } from '@agentclientprotocol/sdk'
 import type { Store } from '@mulligan/agent'
-import type { AroundOwnCode, Env } from '@mulligan/host'
 import { openDataDir } from '@mulligan/host/light'
-import { type ChoiceFlags, openStoreAt } from '@mulligan/host/parts'
+import { openStoreAt } from '@mulligan/host/parts'
 import { badParams, badRequest } from './errors.ts'
-import { type EditorSession, openSession } from './session.ts'
-
-export interface SessionsOptions {
-  readonly env: Env
-  readonly flags: ChoiceFlags
-  readonly version: string
-  readonly tell: (line: string) => void
-  readonly aroundOwnCode?: ((cwd: string) => AroundOwnCode) | undefined
-  readonly client: () => AgentContext
-  readonly capabilities: () => ClientCapabilities
-}
+import { type EditorSession, openSession, type SessionsOptions } from './session.ts'
 
 const PAGE = 50
 

@@ -19,9 +19,8 @@ import type { BegunEffect } from './turn/calls.ts'
 import { indeterminateCalls } from './turn/indeterminate-calls.ts'
 import { openWindow } from './turn/open-window.ts'
 import { createRequestPrefix } from './turn/request-prefix.ts'
-import type { Steer } from './turn/steering.ts'
 import { runTurn } from './turn/turn.ts'
-import type { TurnContext } from './turn/turn-context.ts'
+import type { Steer, TurnContext } from './turn/turn-context.ts'
 
 export interface RunOptions {
   /** The session to continue. Default: a new session. */

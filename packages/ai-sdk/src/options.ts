@@ -1,6 +1,7 @@
-/** The engine's options, apart from the tools. */
+/** The options of the engine, apart from the tools, and of the middleware. */
 import type { ToolDefinition } from '@mulligan/core'
 import type { AdapterOptions, ToolTraits as AnyToolTraits } from '@mulligan/core/adapter'
+import type { Effect, Family, FinishedReply, Repair } from '@mulligan/repair'
 import type { InferSchema, ToolSet } from 'ai'
 
 export type { ConcludingEvent, QuotedEvent, TurnEvent } from '@mulligan/core/adapter'
@@ -28,6 +29,30 @@ export interface MulliganOptions<TOOLS extends ToolSet = ToolSet> extends Omit<A
   /**
    * If a call was seen or announced, but the reply contains none, ask the model once, in a second request. Default false; with `full`,
    * true.
+   */
+  readonly asks?: boolean
+}
+
+/** The repaired call. */
+export interface RepairedCall {
+  readonly toolName: string
+  readonly toolCallId: string
+}
+
+export interface RepairToolCallsOptions {
+  /** The markup to look for. Default: that of every known family. */
+  readonly families?: readonly Family[]
+  /** The text begins inside the reasoning, as GLM's and DeepSeek-R1's does if the server does not separate the two. Default false. */
+  readonly opensInReasoning?: boolean
+  /** The effect of each tool by name, or of all tools: decides how far a call may be repaired. Default `external`, the most careful. */
+  readonly effects?: Readonly<Record<string, Effect>> | Effect
+  /** Called for each repair. Exceptions are ignored. */
+  readonly onRepair?: (repair: Repair, call: RepairedCall) => void
+  /** Called for a reply with something that looks like a call and was not run. `asked`: the model is asked to make it properly. */
+  readonly onQuoted?: (quoted: FinishedReply['quoted'], asked: boolean) => void
+  /**
+   * If a call was seen or announced, but the reply contains none, the model is asked once to make it properly. This is a second
+   * request, whose reply continues the same stream. Default true.
    */
   readonly asks?: boolean
 }

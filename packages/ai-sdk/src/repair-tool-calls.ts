@@ -1,32 +1,9 @@
 /** AI SDK middleware that repairs tool calls so that they match their schemas. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
-import { type Effect, type Family, type FinishedReply, families, type Repair } from '@mulligan/repair'
+import { type Effect, families } from '@mulligan/repair'
 import { middlewareOf } from './middleware.ts'
+import type { RepairToolCallsOptions } from './options.ts'
 import { createStreamRepair, readTools, type StreamRepair, type Traits } from './stream-repair.ts'
-
-/** The repaired call. */
-export interface RepairedCall {
-  readonly toolName: string
-  readonly toolCallId: string
-}
-
-export interface RepairToolCallsOptions {
-  /** The markup to look for. Default: that of every known family. */
-  readonly families?: readonly Family[]
-  /** The text begins inside the reasoning, as GLM's and DeepSeek-R1's does if the server does not separate the two. Default false. */
-  readonly opensInReasoning?: boolean
-  /** The effect of each tool by name, or of all tools: decides how far a call may be repaired. Default `external`, the most careful. */
-  readonly effects?: Readonly<Record<string, Effect>> | Effect
-  /** Called for each repair. Exceptions are ignored. */
-  readonly onRepair?: (repair: Repair, call: RepairedCall) => void
-  /** Called for a reply with something that looks like a call and was not run. `asked`: the model is asked to make it properly. */
-  readonly onQuoted?: (quoted: FinishedReply['quoted'], asked: boolean) => void
-  /**
-   * If a call was seen or announced, but the reply contains none, the model is asked once to make it properly. This is a second
-   * request, whose reply continues the same stream. Default true.
-   */
-  readonly asks?: boolean
-}
 
 /**
  * Turns calls that were written as text into tool calls, and repairs names and arguments. What can't be repaired is passed on unchanged,

@@ -3,7 +3,7 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Content, LanguageModelV
 import type { Reply, ReplyCall, ReplyOptions, ToolSpec } from '@mulligan/repair'
 import { announcements, askAgain, canHoldCalls, createReply, indexNames, isPlainCall, resolveCall } from '@mulligan/repair'
 import type { FinishReason, Part, PartOf } from './middleware.ts'
-import type { RepairToolCallsOptions } from './repair-tool-calls.ts'
+import type { RepairToolCallsOptions } from './options.ts'
 import { createTextPart, type TextPart } from './text-part.ts'
 
 type Options = ReplyOptions & Pick<RepairToolCallsOptions, 'onRepair' | 'onQuoted' | 'asks'>

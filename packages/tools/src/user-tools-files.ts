@@ -2,9 +2,15 @@
 import { createHash } from 'node:crypto'
 import { closeSync, type Dirent, fstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, extname, join, relative } from 'node:path'
-import type { UserToolProblem } from './user-tools.ts'
 import { openInside } from './workspace/contain.ts'
 import { isInside, toSlash } from './workspace/paths.ts'
+
+export interface UserToolProblem {
+  /** Name of the file. */
+  readonly file: string
+  /** One sentence. */
+  readonly error: string
+}
 
 export interface UserToolFiles {
   /** The folder; its real path if it exists. */

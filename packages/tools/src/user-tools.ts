@@ -3,15 +3,8 @@ import { createRequire, registerHooks } from 'node:module'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolDefinition, ToolFailure, TransientError } from '@mulligan/core'
-import { findUserTools, type UserToolFiles } from './user-tools-files.ts'
+import { findUserTools, type UserToolFiles, type UserToolProblem } from './user-tools-files.ts'
 import { endlessFiles } from './user-tools-probe.ts'
-
-export interface UserToolProblem {
-  /** Name of the file. */
-  readonly file: string
-  /** One sentence. */
-  readonly error: string
-}
 
 export interface UserTools {
   readonly tools: readonly Tool[]

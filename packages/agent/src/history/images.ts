@@ -1,5 +1,4 @@
 /** Images that the user sends with a message. */
-import type { UserMessage } from './message.ts'
 
 /** An image as it is kept in a message. */
 export interface PromptImage {
@@ -22,5 +21,5 @@ export const namedImages = (images: readonly PromptImage[] = []): readonly Named
   images.map(({ name, mediaType, data }) => ({ name, mediaType, bytes: Math.floor(data.replace(/=+$/, '').length * BYTES_PER_CHARACTER) }))
 
 /** Returns the field of an event that names the images of a message; nothing if it has none. */
-export const imagesNamed = ({ images = [] }: Pick<UserMessage, 'images'>): { readonly images?: readonly NamedImage[] } =>
+export const imagesNamed = ({ images = [] }: { readonly images?: readonly PromptImage[] }): { readonly images?: readonly NamedImage[] } =>
   images.length === 0 ? {} : { images: namedImages(images) }

@@ -2,21 +2,10 @@
  * Messages that the person sends while a turn runs. They become part of it before its next model request, as a journal step, so that a
  * resumed turn sends them at the same place.
  */
-import { imagesNamed, type PromptImage } from '../history/images.ts'
+import { imagesNamed } from '../history/images.ts'
 import type { UserMessage } from '../history/message.ts'
 import { steerStep } from '../journal/journal.ts'
-import type { TurnContext } from './turn-context.ts'
-
-/** What the person says to a running turn. */
-export interface Steer {
-  readonly text: string
-  /** Files named in it: see {@link UserMessage.mentions}. */
-  readonly mentions?: readonly string[]
-  /** Images of the message. */
-  readonly images?: readonly PromptImage[]
-  /** Whether it contains possible workspace content: see {@link UserMessage.attached}. */
-  readonly attached?: boolean
-}
+import type { Steer, TurnContext } from './turn-context.ts'
 
 /** @returns a function that returns what joins the turn before the request of a step. `isOpen`: whether the turn still listens */
 export function createSteering(context: TurnContext) {

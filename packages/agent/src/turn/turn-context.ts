@@ -3,6 +3,7 @@ import type { Limits, Tool } from '@mulligan/core'
 import type { IndeterminateCall, Tainted } from '@mulligan/core/executor'
 import type { Calibration } from '../context/calibration.ts'
 import type { Compaction, TurnEvent } from '../events.ts'
+import type { PromptImage } from '../history/images.ts'
 import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { ImageUse } from '../model/images.ts'
@@ -13,7 +14,17 @@ import type { ParkedCall } from '../parked.ts'
 import type { ApprovalRow, Store } from '../store/store.ts'
 import type { RunningTurns } from '../tasks/running-turn.ts'
 import type { BegunEffect } from './calls.ts'
-import type { Steer } from './steering.ts'
+
+/** What the person says to a running turn. */
+export interface Steer {
+  readonly text: string
+  /** Files named in it: see {@link UserMessage.mentions}. */
+  readonly mentions?: readonly string[]
+  /** Images of the message. */
+  readonly images?: readonly PromptImage[]
+  /** Whether it contains possible workspace content: see {@link UserMessage.attached}. */
+  readonly attached?: boolean
+}
 
 export interface TurnContext
   extends Pick<

@@ -1,7 +1,6 @@
 /** The values from each source: flags, the environment, the project's file, the user's file. The first one counts. */
 import type { Origin, Setting } from '../common/setting.ts'
-import type { SandboxFlags } from './sandbox.ts'
-import { type Config, type Key, ROWS, type ValueOf } from './schema.ts'
+import { type Config, type Key, ROWS, type SandboxFields, type ValueOf } from './schema.ts'
 import { valueAt, withValue } from './value-at.ts'
 
 export interface Layer {
@@ -17,6 +16,9 @@ export const given = <K extends Key>(layers: readonly Layer[], key: K): readonly
     const value = valueAt(values, key.split('.'))
     return value === undefined ? [] : [{ value: value as ValueOf<K>, origin, from: from(key) }]
   })
+
+/** Flags of `mulligan sandbox run`. */
+export type SandboxFlags = Pick<SandboxFields, 'backend' | 'profile' | 'network' | 'memory' | 'timeout'>
 
 export interface SettingFlags {
   readonly model?: string

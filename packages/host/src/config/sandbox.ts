@@ -16,9 +16,6 @@ export type SandboxSettings = {
     : Setting<NonNullable<SandboxFields[Name]>> | undefined
 }
 
-/** Flags of `mulligan sandbox run`. */
-export type SandboxFlags = Pick<SandboxFields, 'backend' | 'profile' | 'network' | 'memory' | 'timeout'>
-
 const NAMES = ROWS.flatMap(([, [group, name]]) => (group === 'sandbox' ? [name as keyof SandboxFields] : []))
 const LIMITS = Object.keys(SANDBOX_LIMITS) as SandboxLimit[]
 

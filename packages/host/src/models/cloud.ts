@@ -2,9 +2,9 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { NoModel } from '../common/errors.ts'
 import { normalBaseUrl } from './base-url.ts'
+import { CLOUDS } from './clouds.ts'
 import { fetchHere, repairingFetch } from './fetch.ts'
 import type { ModelRequest, OpenedModel, Provider } from './provider.ts'
-import { CLOUDS } from './registry.ts'
 
 interface Server {
   readonly baseURL: string

@@ -2,8 +2,8 @@
 import { fold } from '../did-you-mean.ts'
 import type { Repair, RepairKind } from '../repair.ts'
 import { pathText } from '../schema/issue.ts'
-import { type JsonSchema, typesOf } from '../schema/types.ts'
-import { allowedTypes, deref, isOfType, isRecord, itemSchema, listOf, MAX_VISITS, recordOf, typeOf, validate } from '../schema/validate.ts'
+import { type JsonSchema, typeOf, typesOf } from '../schema/types.ts'
+import { allowedTypes, deref, isOfType, isRecord, itemSchema, listOf, MAX_VISITS, recordOf, validate } from '../schema/validate.ts'
 import { tryJson } from '../text.ts'
 import { reshape } from './reshape.ts'
 

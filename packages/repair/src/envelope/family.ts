@@ -77,6 +77,14 @@ export interface MarkupCall {
   readonly unmarked?: true
 }
 
+/** Calls read from a text. */
+export interface CallsRead {
+  readonly calls: readonly MarkupCall[]
+  readonly end: number
+  /** Nothing was left open at its end. */
+  readonly whole: boolean
+}
+
 export type RawArguments =
   /** Already parsed: from JSON, a Python literal or a family's own notation. */
   | { readonly kind: 'object'; readonly value: Readonly<Record<string, unknown>> }

@@ -1,5 +1,5 @@
 /** Describes what is wrong with an input, as data and as sentences that say what to do. */
-import { typeOf } from './validate.ts'
+import { typeOf } from './types.ts'
 
 /** A problem in an input, as data from which hints for the model are built. */
 export interface Issue {

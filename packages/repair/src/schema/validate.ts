@@ -6,7 +6,7 @@ import { canonical, equal } from '../canonical.ts'
 import { nearest } from '../did-you-mean.ts'
 import type { Issue } from './issue.ts'
 import { isExplosive, LONG } from './pattern.ts'
-import { type JsonSchema, typesOf } from './types.ts'
+import { type JsonSchema, typeOf, typesOf } from './types.ts'
 
 type Path = readonly (string | number)[]
 
@@ -169,14 +169,6 @@ function decodeStep(step: string): string {
   } catch {
     return step
   }
-}
-
-/** Returns the JSON Schema type of a value; `integer` for whole numbers. */
-export function typeOf(value: unknown): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'array'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
-  return typeof value
 }
 
 /** Returns whether the value has the schema's type. Also true if the schema names no type. */

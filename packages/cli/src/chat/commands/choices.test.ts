@@ -1,7 +1,7 @@
 import { chooseModel } from '@mulligan/host/parts'
 import { expect, it } from 'vitest'
 import { model } from './choices.ts'
-import type { ChatControl } from './table.ts'
+import type { ChatControl } from './control.ts'
 
 it('a model that nobody is named for is told in the words of the chat, without flags', async () => {
   const chat = {

@@ -5,7 +5,7 @@ import { type Choice, candidatesOf, idOf, isProvider, modelsAt, probeServers, re
 import { createChangeLog } from '@mulligan/tools'
 import { table, thousands } from '../../ui/text.ts'
 import type { ListRow } from '../panel/list-picker.ts'
-import type { ChatControl, SlashCommand } from './table.ts'
+import type { ChatControl, SlashCommand } from './control.ts'
 
 export const model: SlashCommand = {
   name: 'model',

@@ -6,7 +6,7 @@ import { deleteSessions, exportSession, MAX_TITLE, snippetText } from '../../com
 import { localTime, table } from '../../ui/text.ts'
 import type { MakePanel } from '../panel/panels.ts'
 import { createSessionPicker, type SessionActions } from '../panel/session-picker.ts'
-import type { ChatControl } from './table.ts'
+import type { ChatControl } from './control.ts'
 
 /**
  * @param current the session of the chat, if it has one

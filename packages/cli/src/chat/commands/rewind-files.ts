@@ -3,7 +3,7 @@ import { oneLine } from '@mulligan/host/light'
 import { createChangeLog, type FileChange, type FileDiff, turnDiff } from '@mulligan/tools'
 import { choiceNamed } from '../../approval/choices.ts'
 import { plural, table } from '../../ui/text.ts'
-import type { ChatControl } from './table.ts'
+import type { ChatControl } from './control.ts'
 
 const MAX_LISTED = 10
 

@@ -3,8 +3,8 @@ import { currentOf, RewindConflict, type RewindReport, type RewindScope, type St
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { localTime, plural, table } from '../../ui/text.ts'
 import { shownPrompt } from '../chat-input.ts'
+import type { ChatControl, SlashCommand } from './control.ts'
 import { mayRestore } from './rewind-files.ts'
-import type { ChatControl, SlashCommand } from './table.ts'
 
 const SCOPES: readonly RewindScope[] = ['both', 'conversation', 'files']
 

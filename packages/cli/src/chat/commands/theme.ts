@@ -1,7 +1,7 @@
 /** `/theme` shows or changes the colours of the chat. */
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { askedTheme, colorsFor, setTheme, THEMES, type ThemeName } from '../../ui/colors.ts'
-import type { SlashCommand } from './table.ts'
+import type { SlashCommand } from './control.ts'
 
 const SAYS: Readonly<Record<ThemeName, string>> = {
   auto: 'by the background that the terminal reports, otherwise terminal',

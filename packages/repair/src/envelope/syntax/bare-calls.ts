@@ -5,10 +5,9 @@
 import { bareName } from '../../name.ts'
 import { isRecord } from '../../schema/validate.ts'
 import { skip, tokenAt } from '../../text.ts'
-import type { MarkupCall, Source, ToolIndex } from '../family.ts'
+import type { CallsRead, MarkupCall, Source, ToolIndex } from '../family.ts'
 import { sourceOf } from '../source.ts'
 import { callOf, saysArguments } from './call-object.ts'
-import type { CallsRead } from './call-text.ts'
 import { type Cursor, type Literal, readCall, readLiteral, readPythonCalls, take } from './python.ts'
 
 /** A call among values. */

@@ -1,7 +1,7 @@
 /** Families whose block is JSON, or other text with calls, between two tags. They differ only in their tags. */
 import { past, tokenAt } from '../../text.ts'
-import type { Family, Source } from '../family.ts'
-import { type CallsRead, readCalls } from './call-text.ts'
+import type { CallsRead, Family, Source } from '../family.ts'
+import { readCalls } from './call-text.ts'
 import { afterNoise, closedBlock } from './closers.ts'
 
 interface Between {

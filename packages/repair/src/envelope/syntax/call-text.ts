@@ -5,17 +5,10 @@
 
 import { isRecord } from '../../schema/validate.ts'
 import { matchAt, parseJson, past, skip, stringEnd, tokenAt } from '../../text.ts'
-import type { MarkupCall, RawArguments, Source } from '../family.ts'
+import type { CallsRead, MarkupCall, RawArguments, Source } from '../family.ts'
 import { argumentsOf, callsOf, NAMES, nameless } from './call-object.ts'
 import { afterNoise, type Extent, isInString, jsonExtent, nearest } from './closers.ts'
 import { type Cursor, readLiteral } from './python.ts'
-
-export interface CallsRead {
-  readonly calls: readonly MarkupCall[]
-  readonly end: number
-  /** Nothing was left open at its end. */
-  readonly whole: boolean
-}
 
 /** A position and the number of calls before it. */
 type Start = Readonly<Record<'at' | 'calls', number>>

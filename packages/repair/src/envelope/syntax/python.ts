@@ -2,8 +2,7 @@
 import { typesOf } from '../../schema/types.ts'
 import { isRecord } from '../../schema/validate.ts'
 import { closing, matchAt, past, stringEnd } from '../../text.ts'
-import type { MarkupCall, RawArguments, Source } from '../family.ts'
-import type { CallsRead } from './call-text.ts'
+import type { CallsRead, MarkupCall, RawArguments, Source } from '../family.ts'
 import { nearest } from './closers.ts'
 
 /** The reading position. After a failure, `cut` tells whether the text merely ended. */

@@ -12,11 +12,19 @@ import type { FileLimits } from '../common/limits.ts'
 import { plural } from '../common/page.ts'
 import { type SearchRoot, searchIn, tooSlow, unreadable } from '../common/search-root.ts'
 import { badPattern } from './bad-pattern.ts'
-import type { Input } from './tool.ts'
+
+/** What is searched for, and in which files. */
+interface Query {
+  readonly pattern: string
+  readonly regex: boolean
+  readonly ignore_case?: boolean | undefined
+  readonly include?: string | undefined
+  readonly exclude?: string | undefined
+}
 
 /** One search, in any mode. */
-export interface Search {
-  readonly call: Input
+export interface Search<Call extends Query = Query> {
+  readonly call: Call
   readonly root: SearchRoot
   readonly signal: AbortSignal
   readonly limits: FileLimits
@@ -68,7 +76,7 @@ export async function ripgrepIn(
   return { ...second, stderr: stderr + second.stderr, dropped: first.dropped + second.dropped }
 }
 
-function flags({ pattern, regex, ignore_case, exclude }: Input, root: SearchRoot): string[] {
+function flags({ pattern, regex, ignore_case, exclude }: Query, root: SearchRoot): string[] {
   return [
     `--regexp=${pattern}`,
     regex ? '--engine=auto' : '--fixed-strings',

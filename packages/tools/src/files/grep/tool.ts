@@ -34,7 +34,7 @@ const input = z.object({
   limit: z.int().min(1).max(MAX_MATCHES).default(DEFAULT_MATCHES).describe('a page'),
   page: z.int().min(1).max(1e6).default(1).describe('from 1'),
 })
-export type Input = z.infer<typeof input>
+type Input = z.infer<typeof input>
 
 /** Searches file contents with ripgrep. A search that was cut short says so and never reports "nothing found". */
 export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_FILE_LIMITS, run = ripgrep): Tool {
@@ -78,7 +78,7 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_FILE
     const keep = (path: string): boolean => included(path) && workspace.shows(path)
     const named = root.at.kind === 'file' || root.at.output
     const { shows } = workspace
-    const search: Search = { call, root, signal, limits, run, included, keep: named ? included : keep, shows, secrets: [] }
+    const search: Search<Input> = { call, root, signal, limits, run, included, keep: named ? included : keep, shows, secrets: [] }
     const { notes, data, paged, body, display, found } = await (call.mode === 'content' ? content(search) : perFile(search))
     if (search.secrets.length > 0) notes.push(secretsNote(search.secrets.sort()))
     const says = data.total === 0 ? nothing(search, notes) : ''
@@ -108,7 +108,7 @@ interface Answer {
 
 const matchesIn = (total: number, files: number): string => `${plural(total, 'match', 'matches')} in ${plural(files, 'file')}`
 
-async function content(search: Search): Promise<Answer> {
+async function content(search: Search<Input>): Promise<Answer> {
   const { call, root, limits } = search
   const { heldMatches: most, matchChars: chars } = limits
   const found = gather({ name: root.name, keep: search.keep, most, chars })
@@ -127,7 +127,7 @@ async function content(search: Search): Promise<Answer> {
   return { found: matchesIn(total, files.length), paged, body, display: fenced(body), data, notes }
 }
 
-async function perFile(search: Search): Promise<Answer> {
+async function perFile(search: Search<Input>): Promise<Answer> {
   const { call, root, limits, keep } = search
   const counts = new Map<string, number>()
   let beyond = 0

@@ -55,3 +55,9 @@ export function fileChanges(printed: string): ChangedLines[] {
 }
 
 export const sum = (files: readonly ChangedLines[], of: 'added' | 'removed'): number => files.reduce((total, one) => total + one[of], 0)
+
+/** True if the list contains the path, something below it, or the new folder that contains it. */
+export function touches(path: string, changed: readonly string[]): boolean {
+  if (path === '.') return changed.length > 0
+  return changed.some((one) => one === path || one.startsWith(`${path}/`) || (one.endsWith('/') && `${path}/`.startsWith(one)))
+}

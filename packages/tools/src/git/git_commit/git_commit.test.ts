@@ -2,8 +2,9 @@ import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { context, refused, run, temporary } from '../../workspace.fixture.ts'
+import { touches } from '../common/file-changes.ts'
 import { canary, freshHome, repository } from '../git.fixture.ts'
-import { hasMarkers, touches } from './make.ts'
+import { hasMarkers } from './refusals.ts'
 
 beforeAll(() => void freshHome())
 

@@ -2,6 +2,7 @@
 import { posix } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import type { Workspace } from '../../workspace/workspace.ts'
+import { touches } from '../common/file-changes.ts'
 import { type ConfigPair, gitFailure } from '../common/process.ts'
 import type { Operation, Repository } from '../common/repository.ts'
 import type { WorkingTree } from '../git_status/porcelain.ts'
@@ -118,12 +119,3 @@ export const withoutOwn = (tree: WorkingTree): WorkingTree => ({
   ...tree,
   untracked: tree.untracked.filter((path) => !path.toLowerCase().split('/').includes('.mulligan')),
 })
-
-/** True if the list contains the path, something below it, or the new folder that contains it. */
-export function touches(path: string, changed: readonly string[]): boolean {
-  if (path === '.') return changed.length > 0
-  return changed.some((one) => one === path || one.startsWith(`${path}/`) || (one.endsWith('/') && `${path}/`.startsWith(one)))
-}
-
-/** True if the text has both conflict markers. */
-export const hasMarkers = (text: string): boolean => /^<{7}(?: |$)/m.test(text) && /^>{7}(?: |$)/m.test(text)

@@ -7,11 +7,11 @@ import { hint } from '../../workspace/errors.ts'
 import { shown } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { type ConfigEntry, settingPath } from '../common/config.ts'
+import { touches } from '../common/file-changes.ts'
 import { NAMED, some } from '../common/parameters.ts'
 import { NO_IDENTITY } from '../common/process.ts'
 import { isWritable, type Operation, type Repository, writableConfig } from '../common/repository.ts'
 import type { WorkingTree } from '../git_status/porcelain.ts'
-import { hasMarkers, touches } from './make.ts'
 
 /** What the call wants to commit. */
 interface Choice {
@@ -34,6 +34,9 @@ export async function refuseConflicts(workspace: Workspace, { all, paths }: Choi
       ...hint(conflicts.slice(0, NAMED).map(({ path }) => path)),
     })
 }
+
+/** True if the text has both conflict markers. */
+export const hasMarkers = (text: string): boolean => /^<{7}(?: |$)/m.test(text) && /^>{7}(?: |$)/m.test(text)
 
 export async function refuseAmend(repository: Repository, { head, conflicts }: WorkingTree, operation: Operation | undefined) {
   const refuse = (why: string) =>

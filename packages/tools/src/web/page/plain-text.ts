@@ -1,6 +1,7 @@
 /** Converts HTML to text in one pass without building a tree: for pages too complex for a tree, and for short HTML fragments. */
-import { isForScreens, isMeant, rulesOf } from './css.ts'
+
 import { isHiddenBy, UNSHOWN } from './hidden.ts'
+import { isForScreens, isMeant, rulesOf } from './hiding-rules.ts'
 
 /** Elements whose content is not part of the page's text. */
 const SKIPPED: ReadonlySet<string> = new Set([...UNSHOWN, 'head', 'dialog'])

@@ -6,8 +6,8 @@ import * as turndownGfm from '@joplin/turndown-plugin-gfm'
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
-import { isForScreens, isMeant, rulesOf } from './css.ts'
 import { isHiddenBy, UNSHOWN } from './hidden.ts'
+import { isForScreens, isMeant, rulesOf } from './hiding-rules.ts'
 import { oneLine, plainText } from './plain-text.ts'
 
 /** The parts of the DOM needed here. Including the browser types would make them available to the whole program. */

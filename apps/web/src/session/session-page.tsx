@@ -2,15 +2,15 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { api } from '../api/client.ts'
 import type { SessionDetails } from '../api/types.ts'
+import { ApprovalCard } from '../chat/approval-card.tsx'
+import { Composer } from '../chat/composer.tsx'
+import { TurnView } from '../chat/turn-view.tsx'
 import { isOpen, pendingApproval, type Turn } from '../conversation/conversation.ts'
 import { TimelineView } from '../timeline/timeline-view.tsx'
 import { useNotices } from '../ui/notices.tsx'
 import { START } from '../ui/route.ts'
 import { oneLine } from '../ui/safe-text.ts'
-import { ApprovalCard } from './approval-card.tsx'
-import { Composer } from './composer.tsx'
 import { SessionHead } from './session-head.tsx'
-import { TurnView } from './turn-view.tsx'
 import { useSession } from './use-session.ts'
 
 interface SessionPageProps {
