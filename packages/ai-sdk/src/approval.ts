@@ -57,10 +57,11 @@ export function approvals(turn: Turn, tools: ToolSet, theirs: ToolApproval | und
 
 /** What the SDK itself would do: the setting for the tool's name, otherwise what the tool says. */
 const askedOf =
-  ({ needsApproval }: ToolSet[string], given: Exclude<ToolApproval, (...args: never) => unknown>[string]) =>
+  (tool: ToolSet[string], given: Exclude<ToolApproval, (...args: never) => unknown>[string]) =>
   async (input: unknown, about: About): Promise<GivenStatus> => {
     if (given !== undefined) return typeof given === 'function' ? given(input, about) : given
-    const needs = typeof needsApproval === 'function' ? await needsApproval(input, { ...about, context: about.toolContext }) : needsApproval
+    const context = { ...about, context: about.toolContext }
+    const needs = typeof tool.needsApproval === 'function' ? await tool.needsApproval(input, context) : tool.needsApproval
     return needs ? 'user-approval' : undefined
   }
 

@@ -18,6 +18,7 @@ async function through(
   unified: string,
   streamed: boolean,
   seen = (_: readonly Part[], __: number): void => undefined,
+  after: readonly Part[] = [],
 ) {
   const admitted: string[] = []
   const gate = createGate({
@@ -46,13 +47,19 @@ async function through(
     { type: 'tool-call', toolCallId: id, toolName: 'x', input: `${at}` },
   ])
   const out: Part[] = []
-  for (const [at, part] of [...parts, { type: 'finish', finishReason: { unified } } as Part].entries()) {
+  for (const [at, part] of [...parts, ...after, { type: 'finish', finishReason: { unified } } as Part].entries()) {
     const passed = await gate.part(part)
     seen(passed, at)
     out.push(...passed)
   }
   return { out, admitted, rest: gate.end() }
 }
+
+it('a call that text follows is whole where the reply was cut off', async () => {
+  const after: Part[] = [{ type: 'text-delta', id: '0', delta: 'I have' }]
+  expect((await through([], ['a'], 'length', true, undefined, after)).admitted).toEqual(['a'])
+  expect((await through([], ['a'], 'length', true)).admitted).toEqual(['a cut off'])
+})
 
 it('a call that comes out with a piece of text passes the gate too', async () => {
   const call: Part = { type: 'tool-call', toolCallId: 'a', toolName: 'x', input: '' }

@@ -21,8 +21,11 @@ export interface GateOptions {
   readonly admit: (call: LanguageModelV4ToolCall, at: Admission) => Promise<Admitted>
   /** Takes back the decision about a call that is not run. */
   readonly revoke: (call: LanguageModelV4ToolCall) => Promise<void>
-  /** The input as the user's schema reads it; undefined if it refuses it. */
-  readonly readAs: (call: LanguageModelV4ToolCall) => Promise<unknown>
+  /**
+   * The input as the user's schema reads it; undefined if it refuses it. Given if a signed reply has to be sent back unchanged even where
+   * nothing was repaired.
+   */
+  readonly readAs: ((call: LanguageModelV4ToolCall) => Promise<unknown>) | undefined
 }
 
 export interface Admission {
@@ -61,10 +64,15 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
   const raw = new Map<string, LanguageModelV4ToolCall>()
   /** The provider signed the reply. */
   let isSigned = false
+  /** Nothing follows the last call, so that it may be cut off. */
+  let endsInCall = true
 
   function part(one: Part): readonly Part[] | Promise<readonly Part[]> {
     isSigned ||= isSignedPart(one)
-    if (one.type === 'tool-call') raw.set(one.toolCallId, one)
+    if (one.type === 'tool-call') {
+      raw.set(one.toolCallId, one)
+      endsInCall = true
+    } else if (one.type === 'text-delta' && raw.size > 0) endsInCall = false
     const parts = repair ? repair.part(one) : [one]
     // Waiting for what is already there costs more than what is done with it.
     const [only] = parts
@@ -90,7 +98,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
       case 'tool-call': {
         const { toolCallId: id } = one
         if (drops) return []
-        const isHealthy = !isSigned && repair?.isHealthy(one) === true
+        const isHealthy = !(isSigned && readAs) && repair?.isHealthy(one) === true
         return take({ call: { ...one, toolCallId: claim(id) }, repairs: repairsOf(id), came: raw.get(id) ?? one }, isOver, isHealthy)
       }
       case 'finish':
@@ -122,7 +130,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
 
   async function admitAt({ call, repairs, came }: Held, ordinal: number, cutOff: boolean): Promise<Admitted> {
     const admitted = await admit(call, { ordinal, cutOff, repairs })
-    return isSigned ? { ...admitted, call: withWireForm(admitted.call, came, await readAs(admitted.call)) } : admitted
+    return isSigned ? { ...admitted, call: withWireForm(admitted.call, came, await readAs?.(admitted.call)) } : admitted
   }
 
   /** Only at the end is it known whether the last call is complete. */
@@ -134,9 +142,9 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
 
   async function settled(one: PartOf<'finish'>): Promise<readonly Part[]> {
     const { unified } = one.finishReason
-    const isCut = unified === 'length'
+    const isCut = unified === 'length' && endsInCall
     const count = passed.length + calls.length
-    const reason = drops && unified === 'tool-calls' ? 'stop' : isCut && count > 0 ? 'tool-calls' : unified
+    const reason = drops && unified === 'tool-calls' ? 'stop' : unified === 'length' && count > 0 ? 'tool-calls' : unified
     const last = reason === unified ? one : { ...one, finishReason: { ...one.finishReason, unified: reason } }
     // The SDK runs no call of a reply that ended for another reason.
     if (reason !== 'stop' && reason !== 'tool-calls') {
@@ -173,7 +181,12 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
     if (drops || !repair?.isWell(content, reason)) return false
     const own = content.filter((one) => one.type === 'tool-call').filter((one) => !one.providerExecuted && !isForeign(one.toolName))
     const ids = new Set(own.map(({ toolCallId }) => toolCallId))
-    return ids.size === own.length && !own.some(({ toolCallId: id }) => taken().has(id)) && !content.some(isSignedPart) && own.every(accept)
+    return (
+      ids.size === own.length &&
+      !own.some(({ toolCallId: id }) => taken().has(id)) &&
+      !(readAs && content.some(isSignedPart)) &&
+      own.every(accept)
+    )
   }
 
   return { part, isWell, end: () => [...(repair?.end() ?? []), ...held()], askAgain: () => repair?.askAgain() }

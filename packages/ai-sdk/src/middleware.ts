@@ -134,11 +134,27 @@ function through(
   again: (told: string, first: PartOf<'finish'>) => AsyncGenerator<Part>,
 ): ReadableStream<Part> {
   const reader = stream.getReader()
+  let failed: { readonly error: unknown } | undefined
+
+  /** Passes on what is held back before the stream fails, because an error discards what is queued. */
+  function fail(error: unknown, controller: ReadableStreamDefaultController<Part>): void {
+    failed = { error }
+    const held = pipeline.end()
+    if (held.length === 0) throw error
+    for (const one of held) controller.enqueue(one)
+  }
+
   return new ReadableStream(
     {
       pull: async (controller) => {
+        if (failed) throw failed.error
         for (let isEmpty = true; isEmpty; ) {
-          const read = await reader.read()
+          let read: Awaited<ReturnType<typeof reader.read>>
+          try {
+            read = await reader.read()
+          } catch (error) {
+            return fail(error, controller)
+          }
           const passed = read.done ? pipeline.end() : pipeline.part(read.value)
           // Awaiting what is already there costs as much as reading it.
           for (const one of passed instanceof Promise ? await passed : passed) {

@@ -22,7 +22,7 @@ export interface StepOptions extends Pick<GateOptions, 'accept' | 'admit' | 'isF
 }
 
 export function stepModel(model: LanguageModel, step: StepOptions): LanguageModelV4 {
-  const { turn, last, options } = step
+  const { turn, tools, last, options } = step
   const observes = options.mode === 'observe'
   const asked = resolvedModel(model)
   const { wrapGenerate, wrapStream } = middlewareOf((params, second) =>
@@ -32,7 +32,7 @@ export function stepModel(model: LanguageModel, step: StepOptions): LanguageMode
     turn.stopWith(given.abortSignal)
     let { prompt } = given
     if (!observes) {
-      const names = new Set(given.tools?.map(({ name }) => name))
+      const names = new Set([...tools, ...(given.tools ?? [])].map(({ name }) => name))
       // Waiting for what does not change costs more than looking at it.
       if (!isProjected(prompt, names, turn.projection)) prompt = await projected(prompt, names, turn.projection)
       if (last) prompt = instructed(prompt, conclusion(last))
@@ -61,7 +61,8 @@ function gateOf(params: LanguageModelV4CallOptions, step: StepOptions, second: b
   const { turn, tools, options, last, accept, admit, isForeign } = step
   const repairs = new Map<string, Repair[]>()
   // A second request would be one more than a healthy turn makes.
-  const { families, opensInReasoning = false, asks = partsOf(options).isFull } = options
+  const { isFull } = partsOf(options)
+  const { families, opensInReasoning = false, asks = isFull } = options
   const mayAsk = asks && !last && !second && turn.mayAskAgain()
   const repairOptions = {
     ...(families && { families }),
@@ -94,7 +95,7 @@ function gateOf(params: LanguageModelV4CallOptions, step: StepOptions, second: b
     isForeign,
     accept,
     admit,
-    readAs: turn.readAs,
+    readAs: isFull ? turn.readAs : undefined,
     revoke: turn.revoke,
     drops: last !== undefined,
   })

@@ -107,9 +107,19 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
       ...settings,
       tools,
       ...(!observes && isLimited && { stopWhen: settings.stopWhen ?? isEnough }),
-      prepareCall: async (call) => turn((await prepareCall?.(call)) ?? call),
+      prepareCall: async (call) => {
+        const prepared = (await prepareCall?.(call)) ?? call
+        const { tools: own, ...rest } = prepared
+        return !own || own === tools ? turn(prepared) : (mulligan(own, optionsFor(own)).turn(rest as never) as Settings)
+      },
     }
   }
+
+  /** The options for the tools of one call of an agent. */
+  const optionsFor = (own: ToolSet): MulliganOptions => ({
+    ...options,
+    ...(options.tools && { tools: Object.fromEntries(Object.entries(options.tools).filter(([name]) => Object.hasOwn(own, name))) }),
+  })
 
   return { turn, agent } as unknown as Mulligan<TOOLS>
 }

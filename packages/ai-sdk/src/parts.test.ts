@@ -166,8 +166,13 @@ describe('a stream', () => {
     ])
   })
 
-  it.each(['stop', 'other'] as const)('"%s" with calls is "tool-calls"', async (reason) => {
-    expect(brief(await through([search('c1', '{"query":"a"}'), finish(reason)])).at(-1)).toBe('finish tool-calls')
+  it.each([
+    ['stop', 'stop', 'a reported call', [search('c1', '{"query":"a"}')]],
+    ['stop', 'tool-calls', 'a call in the text', text('t', glm('search', { query: 'a' }))],
+    ['other', 'tool-calls', 'a reported call', [search('c1', '{"query":"a"}')]],
+    ['other', 'tool-calls', 'a call in the text', text('t', glm('search', { query: 'a' }))],
+  ] as const)('"%s" is "%s" after %s', async (reason, expected, _, parts) => {
+    expect(brief(await through([...parts, finish(reason)])).at(-1)).toBe(`finish ${expected}`)
   })
 
   it.each(['error', 'content-filter', 'interrupted'] as const)('"%s" stays, and no call of it can run', async (reason) => {

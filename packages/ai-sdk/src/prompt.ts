@@ -70,7 +70,7 @@ export interface Projection {
 /**
  * Returns the prompt as it is sent: results of tools that the SDK or a client ran are bounded, and calls have the form that their provider
  * accepts. Results of tools that the provider ran itself are unchanged.
- * @param names names of the tools in the request
+ * @param names names of the tools in the request and of the app
  */
 export async function projected(
   prompt: LanguageModelV4Prompt,
@@ -78,12 +78,13 @@ export async function projected(
   options: Projection,
 ): Promise<LanguageModelV4Prompt> {
   const forms = wireFormsIn(prompt)
+  const failed = failedIn(prompt)
   const nameOf = ({ toolCallId, toolName }: LanguageModelV4ToolCallPart | LanguageModelV4ToolResultPart): string =>
-    forms.get(toolCallId)?.toolName ?? (names.has(toolName) ? toolName : sendable(toolName))
+    forms.get(toolCallId)?.toolName ?? (names.has(toolName) || !failed.has(toolCallId) ? toolName : sendable(toolName))
   const callOf = (part: LanguageModelV4ToolCallPart): LanguageModelV4ToolCallPart => {
     const given = forms.get(part.toolCallId)?.input ?? part.input
     // Providers refuse arguments that are not an object. A call that could not be parsed must not cause that.
-    return { ...part, toolName: nameOf(part), input: isRecord(given) ? given : {} }
+    return { ...part, toolName: nameOf(part), input: isRecord(given) || !failed.has(part.toolCallId) ? given : {} }
   }
   const resultOf = async (part: LanguageModelV4ToolResultPart): Promise<LanguageModelV4ToolResultPart> => {
     const form = forms.get(part.toolCallId)
@@ -100,6 +101,16 @@ export async function projected(
   })
   return Promise.all(messages)
 }
+
+/** The ids of the calls that failed. What another one contains is sent as the SDK does. */
+const failedIn = (prompt: LanguageModelV4Prompt): ReadonlySet<string> =>
+  new Set(
+    prompt.flatMap(({ role, content }) =>
+      role === 'tool'
+        ? content.flatMap((part) => (part.type === 'tool-result' && part.output.type.startsWith('error') ? [part.toolCallId] : []))
+        : [],
+    ),
+  )
 
 /** Whether {@link projected} would change nothing. */
 export const isProjected = (prompt: LanguageModelV4Prompt, names: ReadonlySet<string>, { maxTokens, notes }: Projection): boolean =>

@@ -23,12 +23,15 @@ export function repairToolCalls({ effects = 'external', ...options }: RepairTool
 
 /** Undefined if the reply can't contain calls, and is not changed. */
 export function streamRepairFor(
-  { tools = [], toolChoice }: LanguageModelV4CallOptions,
-  options: Omit<RepairToolCallsOptions, 'effects'>,
+  { tools = [], toolChoice, responseFormat }: LanguageModelV4CallOptions,
+  given: Omit<RepairToolCallsOptions, 'effects'>,
   traitsOf: (name: string) => Traits,
   read = readTools,
 ): StreamRepair | undefined {
   if (toolChoice?.type === 'none' || !tools.some((tool) => tool.type === 'function')) return undefined
+  const { onQuoted: _, ...unheard } = given
+  // JSON that was asked for is the answer, even if it looks like a call.
+  const options = responseFormat?.type === 'json' ? { ...unheard, families: [], asks: false } : given
   try {
     return createStreamRepair(read(tools, traitsOf), { ...options, families: options.families ?? families })
   } catch {

@@ -71,6 +71,22 @@ describe.each(MODES)('%s', (mode) => {
     expect(new Set(events.flatMap((event) => ('callId' in event ? [event.callId.split('/')[0]] : []))).size).toBe(3)
   })
 
+  it('an agent has the tools that one of its calls adds', async () => {
+    const ran: string[] = []
+    const named = (name: string) => tool({ inputSchema: z.object({ n: z.int() }), execute: ({ n }) => void ran.push(`${name} ${n}`) })
+    await using server = await scriptedModel([call('Extra', { n: '1' }), call('Own', { n: '2' }), say('Done.')])
+    const agent = new ToolLoopAgent(
+      mulligan({ own: named('own') }, { tools: { own: { effect: 'read' } } }).agent({
+        model: modelOf(server),
+        prepareCall: (given) => ({ ...given, tools: { ...given.tools, extra: named('extra') } as never }),
+      }),
+    )
+    expect(
+      await (mode === 'stream' ? (await agent.stream({ prompt: 'Go on.' })).text : (await agent.generate({ prompt: 'Go on.' })).text),
+    ).toBe('Done.')
+    expect(ran).toEqual(['extra 1', 'own 2'])
+  })
+
   it('an agent asks, and runs the call once after a yes', async () => {
     const sent: unknown[] = []
     const send = tool({ inputSchema: z.object({ to: z.string() }), execute: async (input) => void sent.push(input) })

@@ -116,6 +116,8 @@ export function createStreamRepair(
       }
       case 'tool-call':
         return [...others(), ...report(one)]
+      case 'error':
+        return [...rescued(), one]
       case 'reasoning-delta':
         replyOf().reasoning(one.delta)
     }
@@ -155,7 +157,7 @@ export function createStreamRepair(
     const texts = content.flatMap((one) => (one.type === 'text' ? [one.text] : []))
     // A reply without a call and without words is searched for calls in its reasoning.
     const isSearched = own.length === 0 && texts.join('').trim() === '' && content.some(({ type }) => type === 'reasoning')
-    const isUnchanged = reason === 'tool-calls' || (reason === 'stop' && own.length === 0)
+    const isUnchanged = reason === 'tool-calls' || reason === 'stop'
     if (isHeard || opensInReasoning || isSearched || !isUnchanged) return false
     return own.every(isHealthy) && !texts.some((text) => canHoldCalls(text, specs, families))
   }
@@ -164,8 +166,7 @@ export function createStreamRepair(
     settled = true
     const parts = [...texts.keys()].flatMap((id) => endOf(id))
     // Nothing is left to pass on, and nobody hears of the rest.
-    if (!isHeard && !anyFound && reported.length > 0 && reported.every(({ sent }) => sent))
-      return { parts, reason: mayRun(reason) ? 'tool-calls' : reason }
+    if (!isHeard && !anyFound && reported.length > 0 && reported.every(({ sent }) => sent)) return { parts, reason: reasonAfter(reason) }
     const cutShort = CUT_SHORT.includes(reason)
     const given = reported.map(({ part: { toolCallId: id, toolName: name, input } }) => ({ id, name, input }))
     const { calls, quoted, unclear } = replyOf().end(given, { cutShort })
@@ -179,12 +180,17 @@ export function createStreamRepair(
       else parts.push(...calls.filter((one) => one.reported === at).flatMap((one, nth) => (nth === 0 ? replaced(call, one) : added(one))))
     }
     for (const call of calls) if (call.reported === undefined) parts.push(...added(call))
-    return { parts, reason: mayRun(reason) && calls.length > 0 ? 'tool-calls' : reason }
+    return { parts, reason: calls.length > 0 ? reasonAfter(reason, calls) : reason }
   }
 
-  /** The SDK refuses the reported calls of a reply that was cut short, and runs none of them. */
-  const mayRun = (reason: FinishReason): boolean =>
-    reason === 'stop' || reason === 'other' || (reason === 'length' && reported.length === 0)
+  /**
+   * The finish reason of a reply with calls. The SDK also runs those of a reply that ended with `stop`, which therefore stays as it is,
+   * unless there are calls that the provider does not know of. It runs none of a reply that was cut short.
+   */
+  function reasonAfter(reason: FinishReason, calls: readonly ReplyCall[] = []): FinishReason {
+    if (reason === 'stop') return calls.some((call) => call.reported === undefined) ? 'tool-calls' : reason
+    return reason === 'other' || (reason === 'length' && reported.length === 0) ? 'tool-calls' : reason
+  }
 
   /** A reported call, repaired. */
   const replaced = (part: LanguageModelV4ToolCall, call: ReplyCall): Part[] => [{ ...part, ...repaired(call, part.toolCallId) }]

@@ -78,16 +78,27 @@ export const convertedTools = (tools: ToolSet): ToolSet =>
   Object.fromEntries(
     Object.entries<SdkTool>(tools).map(([name, tool]) => [
       name,
-      isStandard(tool.inputSchema) ? { ...tool, inputSchema: asSchema(tool.inputSchema) } : tool,
+      isStandard(tool.inputSchema) ? withMembers(tool, { inputSchema: asSchema(tool.inputSchema) }) : tool,
     ]),
   )
+
+/** A copy of a tool, which may be an instance of a class. */
+function withMembers(tool: SdkTool, changed: object): SdkTool {
+  const inherited: Record<string, unknown> = {}
+  for (let type = Object.getPrototypeOf(tool); type && type !== Object.prototype; type = Object.getPrototypeOf(type))
+    for (const name of Object.getOwnPropertyNames(type)) {
+      const value: unknown = Reflect.get(tool, name)
+      inherited[name] ??= typeof value === 'function' ? value.bind(tool) : value
+    }
+  return { ...inherited, ...tool, ...changed } as SdkTool
+}
 
 /** The tools with another `execute`; tools without one stay without. */
 export const mapExecute = (tools: ToolSet, around: (run: Execute, name: string) => Execute): ToolSet =>
   Object.fromEntries(
     Object.entries<SdkTool>(tools).map(([name, tool]) => [
       name,
-      tool.execute ? { ...tool, execute: around(tool.execute.bind(tool), name) } : tool,
+      tool.execute ? withMembers(tool, { execute: around(tool.execute.bind(tool), name) }) : tool,
     ]),
   )
 

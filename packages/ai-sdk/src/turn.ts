@@ -5,9 +5,9 @@ import {
   type AcceptedCall,
   acceptedRuns,
   createStop,
+  hasNothingToRedact,
   partsOf,
   mustConclude as reasonToConclude,
-  redactMessage,
 } from '@mulligan/core/adapter'
 import type { Breakers, Executor, ParsedCall, Prepared, PreparedCall } from '@mulligan/core/executor'
 import { createExecutor, DEFAULT_RESULT_TOKENS, isMulliganError, systemClock } from '@mulligan/core/executor'
@@ -219,14 +219,14 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     const ready = healthy ? undefined : await permitted(call, messages)
     let value: unknown
     let hasReturned = false
-    let thrown: unknown
+    let thrown: { readonly error: unknown } | undefined
     const returned = (given: unknown): unknown => {
       value = given
       hasReturned = true
       return given
     }
     const failed = (error: unknown): never => {
-      thrown = error
+      thrown = { error }
       throw error
     }
     const start = (ctx: Pick<ToolContext, 'signal'>, input: unknown): unknown => {
@@ -245,7 +245,10 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     if (!result) return value
     // Gently, a returned value and an exception that contains nothing to hide are the tool's own affair.
     if (!result.ok && !isFull && hasReturned) return value
-    if (!result.ok) throw !isFull && isHarmless(thrown, result, ready?.tool ?? call.toolName) ? thrown : new ToolCallError(result, thrown)
+    if (!result.ok) {
+      if (!isFull && thrown && isHarmless(thrown.error, result, ready?.tool ?? call.toolName)) throw thrown.error
+      throw new ToolCallError(result, thrown?.error)
+    }
     if (result.notes) notes.set(call.toolCallId, [...(notes.get(call.toolCallId) ?? []), ...result.notes])
     return value
   }
@@ -258,9 +261,10 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   }
 
   function isHarmless(thrown: unknown, { errorType }: ToolError, name: string): boolean {
-    if (!(thrown instanceof Error) || isMulliganError(thrown) || errorType === 'timeout') return false
+    // A supervised tool that did not obey its time limit may have had its effect.
+    if (isMulliganError(thrown) || (errorType === 'timeout' && !isUnsupervised(name))) return false
     const { errors = options.errors ?? 'message' } = { ...options.defaults, ...options.tools?.[name] }
-    return errors === 'message' && redactMessage(String(thrown)) === String(thrown)
+    return errors === 'message' && saidBy(thrown)?.every(hasNothingToRedact) === true
   }
 
   /** Returns why the next request has to be the last one; undefined if it does not. */
@@ -314,3 +318,13 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
 }
 
 const isThenable = (value: unknown): boolean => typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
+
+/** What the SDK may tell the model about an exception; undefined if that is not known. */
+function saidBy(thrown: unknown): readonly string[] | undefined {
+  if (thrown instanceof Error) return [String(thrown), thrown.message]
+  try {
+    return [typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? '')]
+  } catch {
+    return undefined
+  }
+}

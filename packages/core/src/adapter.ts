@@ -16,4 +16,4 @@ export {
 } from './adapter/turn.ts'
 export { requireVersion } from './adapter/version.ts'
 export { conclusion, mustConclude } from './loop/conclude.ts'
-export { redactMessage } from './run/redact.ts'
+export { hasNothingToRedact } from './run/redact.ts'

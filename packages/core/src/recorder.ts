@@ -71,7 +71,8 @@ export function createRecorder(options: ExecutorOptions, index: NameIndex<Tool>,
     const { notes: own, inputKey: _, unrefined: __, secrets, confinement: ___, ...rest } = call
     const tool = toolOf(call)
     const hinted = raw.ok || !tool ? raw : await completeHint(raw, tool, call.input, index)
-    const unknown = !raw.ok && raw.status === 'indeterminate' && call.effect !== 'read' ? [checkNote(call, tool?.indeterminateScope)] : []
+    const isUnknown = !raw.ok && raw.status === 'indeterminate' && call.effect !== 'read' && !options.isUnsupervised?.(call.tool)
+    const unknown = isUnknown ? [checkNote(call, tool?.indeterminateScope)] : []
     const notes = [...(hinted.notes ?? []), ...unknown, ...own, ...(lateNews.length > 0 ? lateNews.splice(0) : [])]
     const marked = secrets ? { ...hinted, secret: true as const } : hinted
     const whole = notes.length > 0 ? { ...marked, notes } : marked

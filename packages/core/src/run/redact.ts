@@ -50,16 +50,22 @@ const SECRET_NAME = /key|token|secret|pass|credential|auth|cookie|dsn|_ur[il]$/i
 
 /** Returns the message with secrets, stacks and paths outside the working folder removed, and shortened. */
 export function redactMessage(message: string): string {
+  const text = redacted(message.slice(0, MAX_SEARCHED)).trim()
+  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
+}
+
+/** Whether a message contains nothing that {@link redactMessage} removes. What is too long to be searched may contain something. */
+export const hasNothingToRedact = (message: string): boolean => message.length <= MAX_SEARCHED && redacted(message) === message
+
+function redacted(message: string): string {
   const { env = {}, cwd } = environment()
-  let text = message.slice(0, MAX_SEARCHED)
-  const [beforeStack] = text.split(STACK, 1)
-  text = (beforeStack ?? '').trim()
+  let [text = ''] = message.split(STACK, 1)
   for (const [name, value = ''] of Object.entries(env))
     if (value.length >= MIN_SECRET && SECRET_NAME.test(name)) text = text.replaceAll(value, SECRET)
   for (const [pattern, replacement] of PATTERNS) text = text.replace(pattern, replacement)
   text = withoutFolder(text, cwd?.() ?? '/')
   for (const pattern of PATHS) text = text.replace(pattern, lastName)
-  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
+  return text
 }
 
 /** Makes the paths in a folder relative. */
