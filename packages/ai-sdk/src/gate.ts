@@ -72,7 +72,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
     if (one.type === 'tool-call') {
       raw.set(one.toolCallId, one)
       endsInCall = true
-    } else if (one.type === 'text-delta' && raw.size > 0) endsInCall = false
+    } else if (one.type === 'text-delta' && one.delta && raw.size > 0) endsInCall = false
     const parts = repair ? repair.part(one) : [one]
     // Waiting for what is already there costs more than what is done with it.
     const [only] = parts

@@ -87,7 +87,7 @@ function withMembers(tool: SdkTool, changed: object): SdkTool {
   const inherited: Record<string, unknown> = {}
   for (let type = Object.getPrototypeOf(tool); type && type !== Object.prototype; type = Object.getPrototypeOf(type))
     for (const name of Object.getOwnPropertyNames(type)) {
-      const value: unknown = Reflect.get(tool, name)
+      const value: unknown = name === 'constructor' ? undefined : Reflect.get(tool, name)
       inherited[name] ??= typeof value === 'function' ? value.bind(tool) : value
     }
   return { ...inherited, ...tool, ...changed } as SdkTool
