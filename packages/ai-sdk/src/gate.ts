@@ -189,7 +189,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
     )
   }
 
-  return { part, isWell, end: () => [...(repair?.end() ?? []), ...held()], askAgain: () => repair?.askAgain() }
+  return { part, isWell, end: (isFailed) => [...(repair?.end(isFailed) ?? []), ...held()], askAgain: () => repair?.askAgain() }
 }
 
 const isSignedPart = (one: Part | LanguageModelV4Content): boolean =>

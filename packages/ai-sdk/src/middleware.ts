@@ -16,8 +16,8 @@ export type PartOf<Type extends Part['type']> = Extract<Part, { type: Type }>
 export interface Pipeline {
   /** The parts to pass on instead of a part. */
   readonly part: (part: Part) => readonly Part[] | Promise<readonly Part[]>
-  /** At the end of the stream: what is still held back, if there was no finish part. */
-  readonly end: () => readonly Part[]
+  /** At the end of the stream: what is still held back, if there was no finish part. `isFailed`: the stream ended in an error. */
+  readonly end: (isFailed?: boolean) => readonly Part[]
   /** Whether a complete reply is passed on as it is. */
   readonly isWell?: (content: readonly LanguageModelV4Content[], reason: FinishReason) => boolean
   /** After the finish part: what to tell the model if it should be asked once to make a call properly. */
@@ -108,14 +108,21 @@ function contentOf(parts: readonly Part[], original: readonly LanguageModelV4Con
 /** The parts of a second reply, as further parts of the first. */
 async function* continued(first: PartOf<'finish'>, stream: ReadableStream<Part>, pipeline: Pipeline): AsyncGenerator<Part> {
   const reader = stream.getReader()
-  for (let read = await reader.read(); !read.done; read = await reader.read())
-    for (const one of await pipeline.part(read.value))
-      if (one.type === 'finish') yield { ...one, usage: sum(first.usage, one.usage) }
-      // Text and reasoning of the two replies must not share an id; calls have ids of their own.
-      else if (/^(?:text|reasoning)-/.test(one.type)) yield { ...one, id: `again-${(one as { readonly id: string }).id}` } as Part
-      else if (one.type !== 'stream-start') yield one
-  yield* pipeline.end()
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read())
+      for (const one of await pipeline.part(read.value))
+        if (one.type === 'finish') yield { ...one, usage: sum(first.usage, one.usage) }
+        else if (one.type !== 'stream-start') yield asMore(one)
+  } catch (error) {
+    for (const one of pipeline.end(true)) yield asMore(one)
+    throw error
+  }
+  for (const one of pipeline.end()) yield asMore(one)
 }
+
+/** Text and reasoning of the two replies must not share an id; calls have ids of their own. */
+const asMore = (one: Part): Part =>
+  /^(?:text|reasoning)-/.test(one.type) ? ({ ...one, id: `again-${(one as { readonly id: string }).id}` } as Part) : one
 
 function sum(first: LanguageModelV4Usage, more: LanguageModelV4Usage): LanguageModelV4Usage {
   const both = <Counts extends object>(a: Counts, b: Counts): Counts => {
@@ -139,7 +146,7 @@ function through(
   /** Passes on what is held back before the stream fails, because an error discards what is queued. */
   function fail(error: unknown, controller: ReadableStreamDefaultController<Part>): void {
     failed = { error }
-    const held = pipeline.end()
+    const held = pipeline.end(true)
     if (held.length === 0) throw error
     for (const one of held) controller.enqueue(one)
   }

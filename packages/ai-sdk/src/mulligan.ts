@@ -25,6 +25,7 @@ import { createTurn, type Turn } from './turn.ts'
 export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOptions<TOOLS> = {}): Mulligan<TOOLS> {
   const options = given as MulliganOptions
   mustBeKnownMajor()
+  const known: ToolSet = { ...tools }
   const declared = declaredTools(tools, options)
   const converted = convertedTools(tools)
   const readTools = createReadTools()
@@ -108,12 +109,17 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
       tools,
       ...(!observes && isLimited && { stopWhen: settings.stopWhen ?? isEnough }),
       prepareCall: async (call) => {
-        const prepared = (await prepareCall?.(call)) ?? call
-        const { tools: own, ...rest } = prepared
-        return !own || own === tools ? turn(prepared) : (mulligan(own, optionsFor(own)).turn(rest as never) as Settings)
+        const prepared = await prepareCall?.(call)
+        if (!prepared) return turn(call)
+        const { tools: own = {}, ...rest } = prepared
+        return isKnown(own) ? turn(prepared) : (mulligan(own, optionsFor(own)).turn(rest as never) as Settings)
       },
     }
   }
+
+  /** Whether these are still the tools that were given, of which an agent's call may have others. */
+  const isKnown = (own: ToolSet): boolean =>
+    Object.keys(own).length === Object.keys(known).length && Object.keys(own).every((name) => own[name] === known[name])
 
   /** The options for the tools of one call of an agent. */
   const optionsFor = (own: ToolSet): MulliganOptions => ({

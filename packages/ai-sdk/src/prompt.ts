@@ -102,12 +102,12 @@ export async function projected(
   return Promise.all(messages)
 }
 
-/** The ids of the calls that failed. What another one contains is sent as the SDK does. */
+/** The ids of the calls that failed or were refused. What another one contains is sent as the SDK does. */
 const failedIn = (prompt: LanguageModelV4Prompt): ReadonlySet<string> =>
   new Set(
     prompt.flatMap(({ role, content }) =>
       role === 'tool'
-        ? content.flatMap((part) => (part.type === 'tool-result' && part.output.type.startsWith('error') ? [part.toolCallId] : []))
+        ? content.flatMap((part) => (part.type === 'tool-result' && /^e/.test(part.output.type) ? [part.toolCallId] : []))
         : [],
     ),
   )

@@ -87,6 +87,17 @@ describe.each(MODES)('%s', (mode) => {
     expect(ran).toEqual(['extra 1', 'own 2'])
   })
 
+  it('an agent has no tools in a call that takes them away', async () => {
+    const ran: string[] = []
+    const own = tool({ inputSchema: z.object({}), execute: () => void ran.push('own') })
+    await using server = await scriptedModel([say('Done.')])
+    const agent = new ToolLoopAgent(
+      mulligan({ own }).agent({ model: modelOf(server), prepareCall: ({ tools: _, ...given }) => given as never }),
+    )
+    await (mode === 'stream' ? (await agent.stream({ prompt: 'Go on.' })).text : agent.generate({ prompt: 'Go on.' }))
+    expect(server.requests[0]?.body).not.toHaveProperty('tools')
+  })
+
   it('an agent asks, and runs the call once after a yes', async () => {
     const sent: unknown[] = []
     const send = tool({ inputSchema: z.object({ to: z.string() }), execute: async (input) => void sent.push(input) })

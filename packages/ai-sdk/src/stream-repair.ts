@@ -82,10 +82,11 @@ export function createStreamRepair(
     }
   }
 
-  function end(): readonly Part[] {
+  /** @param isFailed the stream ended in an error */
+  function end(isFailed = false): readonly Part[] {
     if (settled) return []
     try {
-      return settle('interrupted').parts
+      return isFailed ? failed() : settle('interrupted').parts
     } catch {
       return rescued()
     }
@@ -97,6 +98,9 @@ export function createStreamRepair(
     const calls = reported.filter(({ sent }) => !sent).map((call) => call.part)
     return [...[...texts.values()].flatMap((text) => text.rescue()), ...calls]
   }
+
+  /** What is still held back when the reply fails. The calls of a text that has ended are passed on as calls that can't run. */
+  const failed = (): readonly Part[] => (anyFound ? settle('error').parts : rescued())
 
   function handle(one: Part): readonly Part[] {
     // Some servers omit required fields, and providers pass that on.
@@ -117,7 +121,7 @@ export function createStreamRepair(
       case 'tool-call':
         return [...others(), ...report(one)]
       case 'error':
-        return [...rescued(), one]
+        return [...failed(), one]
       case 'reasoning-delta':
         replyOf().reasoning(one.delta)
     }

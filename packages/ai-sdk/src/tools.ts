@@ -82,16 +82,35 @@ export const convertedTools = (tools: ToolSet): ToolSet =>
     ]),
   )
 
-/** A copy of a tool, which may be an instance of a class. */
-function withMembers(tool: SdkTool, changed: object): SdkTool {
-  const inherited: Record<string, unknown> = {}
-  for (let type = Object.getPrototypeOf(tool); type && type !== Object.prototype; type = Object.getPrototypeOf(type))
-    for (const name of Object.getOwnPropertyNames(type)) {
-      const value: unknown = name === 'constructor' ? undefined : Reflect.get(tool, name)
-      inherited[name] ??= typeof value === 'function' ? value.bind(tool) : value
-    }
-  return { ...inherited, ...tool, ...changed } as SdkTool
+/** The tool with other members. Its methods keep their `this`, and its accessors are read when they are used, as in a class. */
+function withMembers(tool: SdkTool, changed: Readonly<Record<PropertyKey, unknown>>): SdkTool {
+  const read = (key: PropertyKey): unknown => (Object.hasOwn(changed, key) ? changed[key] : methodOf(tool, Reflect.get(tool, key)))
+  if (isPlain(tool))
+    return { ...Object.fromEntries(Object.entries(tool).map(([key, value]) => [key, methodOf(tool, value)])), ...changed } as SdkTool
+  // The target is empty, because a proxy may not change members of a frozen one.
+  const proxy = new Proxy(
+    {},
+    {
+      get: (_, key) => read(key),
+      has: (_, key) => key in tool || key in changed,
+      getPrototypeOf: () => Object.getPrototypeOf(tool),
+      ownKeys: () => Reflect.ownKeys(tool),
+      getOwnPropertyDescriptor: (_, key) => {
+        const own = Reflect.getOwnPropertyDescriptor(tool, key)
+        return own && { get: () => read(key), enumerable: own.enumerable === true, configurable: true }
+      },
+    },
+  )
+  return proxy as SdkTool
 }
+
+/** A class is no method. */
+const methodOf = (tool: SdkTool, value: unknown): unknown =>
+  typeof value === 'function' && value.prototype === undefined ? value.bind(tool) : value
+
+const isPlain = (tool: SdkTool): boolean =>
+  Object.getPrototypeOf(tool) === Object.prototype &&
+  Object.values(Object.getOwnPropertyDescriptors(tool)).every(({ enumerable, get }) => enumerable && !get)
 
 /** The tools with another `execute`; tools without one stay without. */
 export const mapExecute = (tools: ToolSet, around: (run: Execute, name: string) => Execute): ToolSet =>

@@ -263,8 +263,8 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   function isHarmless(thrown: unknown, { errorType }: ToolError, name: string): boolean {
     // A supervised tool that did not obey its time limit may have had its effect.
     if (isMulliganError(thrown) || (errorType === 'timeout' && !isUnsupervised(name))) return false
-    const { errors = options.errors ?? 'message' } = { ...options.defaults, ...options.tools?.[name] }
-    return errors === 'message' && saidBy(thrown)?.every(hasNothingToRedact) === true
+    const { errors, untrusted } = { ...options.defaults, ...options.tools?.[name] }
+    return (errors ?? options.errors ?? (untrusted ? 'class' : 'message')) === 'message' && isHarmlessText(thrown)
   }
 
   /** Returns why the next request has to be the last one; undefined if it does not. */
@@ -319,12 +319,13 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
 
 const isThenable = (value: unknown): boolean => typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
 
-/** What the SDK may tell the model about an exception; undefined if that is not known. */
-function saidBy(thrown: unknown): readonly string[] | undefined {
-  if (thrown instanceof Error) return [String(thrown), thrown.message]
+/** Whether what the SDK tells the model about an exception contains nothing to hide. */
+function isHarmlessText(thrown: unknown): boolean {
   try {
-    return [typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? '')]
+    return thrown instanceof Error
+      ? [thrown.toString(), thrown.message].every((text) => hasNothingToRedact(text))
+      : hasNothingToRedact(thrown)
   } catch {
-    return undefined
+    return false
   }
 }

@@ -54,8 +54,28 @@ export function redactMessage(message: string): string {
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
 }
 
-/** Whether a message contains nothing that {@link redactMessage} removes. What is too long to be searched may contain something. */
-export const hasNothingToRedact = (message: string): boolean => message.length <= MAX_SEARCHED && redacted(message) === message
+/** Characters that JSON escapes, behind which the patterns may not find a secret. */
+const ESCAPED = /["\\\p{Cc}]/u
+const MAX_DEPTH = 4
+
+/**
+ * Whether a text or a plain value contains nothing that {@link redactMessage} removes. False where that is not certain, as of a text that
+ * is too long to be searched.
+ */
+export function hasNothingToRedact(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return value.length <= MAX_SEARCHED && redacted(value) === value
+  if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return true
+  if (typeof value !== 'object' || depth > MAX_DEPTH || !isPlain(value)) return false
+  return Object.entries(Object.getOwnPropertyDescriptors(value)).every(
+    ([key, { value: member, get }]) =>
+      !get &&
+      !SECRET_NAME.test(key) &&
+      (typeof member !== 'string' || (!ESCAPED.test(member) && hasNothingToRedact(`${key}: ${member}`))) &&
+      hasNothingToRedact(member, depth + 1),
+  )
+}
+
+const isPlain = (value: object): boolean => Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
 function redacted(message: string): string {
   const { env = {}, cwd } = environment()
