@@ -104,9 +104,11 @@ function withMembers(tool: SdkTool, changed: Readonly<Record<PropertyKey, unknow
   return proxy as SdkTool
 }
 
-/** A class is no method. */
+/** A class, and a schema that can be called, are no methods: they have members of their own. */
 const methodOf = (tool: SdkTool, value: unknown): unknown =>
-  typeof value === 'function' && value.prototype === undefined ? value.bind(tool) : value
+  typeof value === 'function' && !('~standard' in value) && Reflect.ownKeys(value).every((key) => key === 'length' || key === 'name')
+    ? value.bind(tool)
+    : value
 
 const isPlain = (tool: SdkTool): boolean =>
   Object.getPrototypeOf(tool) === Object.prototype &&

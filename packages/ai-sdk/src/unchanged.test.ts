@@ -36,6 +36,12 @@ const throws = (thrown: unknown): App =>
     }),
   )
 
+const CITY = { type: 'object', properties: { city: { type: 'string' } } } as const
+/** As some libraries make their schemas. */
+const callable = Object.assign(() => 'not the schema', {
+  '~standard': { version: 1, vendor: 'other', validate: (value: unknown) => ({ value }), jsonSchema: { input: () => CITY } },
+})
+
 class Weather {
   readonly #answer = 'sun'
   readonly inputSchema = city
@@ -71,6 +77,8 @@ const APPS: Readonly<Record<string, () => App>> = {
         return this.limit !== 7
       },
     } as unknown as ToolSet[string]),
+  'a schema that can be called': () => one(tool({ inputSchema: callable as never, execute: (input) => input })),
+  'a schema that is made when it is needed': () => one(tool({ inputSchema: (() => jsonSchema(CITY)) as never, execute: (input) => input })),
   'a frozen tool': () => one(Object.freeze(new Weather()) as unknown as ToolSet[string]),
   'a tool that counts': () =>
     one({
