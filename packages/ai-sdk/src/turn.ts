@@ -8,6 +8,7 @@ import {
   hasNothingToRedact,
   partsOf,
   mustConclude as reasonToConclude,
+  tellsMessages,
 } from '@mulligan/core/adapter'
 import type { Breakers, Executor, ParsedCall, Prepared, PreparedCall } from '@mulligan/core/executor'
 import { createExecutor, DEFAULT_RESULT_TOKENS, isMulliganError, systemClock } from '@mulligan/core/executor'
@@ -261,10 +262,9 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   }
 
   function isHarmless(thrown: unknown, { errorType }: ToolError, name: string): boolean {
-    // A supervised tool that did not obey its time limit may have had its effect.
+    // A supervised tool that ran out of time may have had its effect.
     if (isMulliganError(thrown) || (errorType === 'timeout' && !isUnsupervised(name))) return false
-    const { errors, untrusted } = { ...options.defaults, ...options.tools?.[name] }
-    return (errors ?? options.errors ?? (untrusted ? 'class' : 'message')) === 'message' && isHarmlessText(thrown)
+    return tellsMessages({ ...options.defaults, ...options.tools?.[name] }, options) && isHarmlessText(thrown)
   }
 
   /** Returns why the next request has to be the last one; undefined if it does not. */

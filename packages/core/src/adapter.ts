@@ -16,4 +16,5 @@ export {
 } from './adapter/turn.ts'
 export { requireVersion } from './adapter/version.ts'
 export { conclusion, mustConclude } from './loop/conclude.ts'
+export { tellsMessages } from './run/classify.ts'
 export { hasNothingToRedact } from './run/redact.ts'
