@@ -18,6 +18,9 @@ export interface DiffLook {
 /** Columns from which the old and the new side are next to each other. */
 export const SIDE_BY_SIDE = 140
 
+/** Columns, besides those of the line numbers, from which line numbers are shown. */
+const NUMBERED = 12
+
 /** Returns the lines of a diff that is sanitized for the terminal. */
 export function diffLines(diff: string, look: DiffLook): readonly string[] {
   const all = parseDiff(diff)
@@ -25,10 +28,9 @@ export function diffLines(diff: string, look: DiffLook): readonly string[] {
   const isLeftOut = (row: DiffRow): boolean => look.isNamed === true && row.kind === 'file' && files.length === 1 && !/ \(|→/.test(row.text)
   const rows = all.filter((row) => !isLeftOut(row))
   const paint = painted(rows, look.colors)
-  const width = Math.max(
-    0,
-    ...rows.flatMap((row) => (isLine(row) && row.now !== undefined ? [`${Math.max(row.old ?? 0, row.now)}`.length] : [])),
-  )
+  const numbers = rows.flatMap((row) => (isLine(row) && row.now !== undefined ? [`${Math.max(row.old ?? 0, row.now)}`.length] : []))
+  const longest = numbers.reduce((most, length) => Math.max(most, length), 0)
+  const width = (look.columns ?? Infinity) - longest < NUMBERED ? 0 : longest
   const isBoth =
     (look.columns ?? 0) >= SIDE_BY_SIDE && rows.some(({ kind }) => kind === 'added') && rows.some(({ kind }) => kind === 'removed')
   return isBoth ? sideBySide(rows, paint, width, look) : rows.flatMap((row) => unified(row, paint, width, look))

@@ -91,6 +91,10 @@ describe('Markdown in lines', () => {
     ])
   })
 
+  it('what is nested too deep for the screen is shown as it was written', () => {
+    expect(markdownLines('> 1. - > **b**', { columns: 12, colors: plain })).toEqual(['│ 1. - >', '│ **b**'])
+  })
+
   it('a line is never wider than the screen, whatever is in it', () => {
     const piece = fc.constantFrom(
       '**b** ',
@@ -107,13 +111,24 @@ describe('Markdown in lines', () => {
       '|-|-|\n',
       '1. ',
       '~~x~~',
+      '```\n',
+      '```diff\n@@ -98765,1 +98765,1 @@\n-a\n+b\n```\n',
+      '---\n',
+      '# ',
+      '100000. ',
     )
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 40 }), fc.integer({ min: 12, max: 60 }), (pieces, columns) => {
-        for (const line of markdownLines(pieces.join(''), { columns, colors }))
-          expect(stringWidth(stripVTControlCharacters(line))).toBeLessThanOrEqual(columns)
-      }),
-      { numRuns: 300 },
+      fc.property(
+        fc.array(piece, { maxLength: 40 }),
+        fc.integer({ min: 12, max: 60 }),
+        fc.boolean(),
+        fc.constantFrom('', '  '),
+        (pieces, columns, isPlain, codeIndent) => {
+          for (const line of markdownLines(pieces.join(''), { columns, colors, isPlain, codeIndent }))
+            expect(stringWidth(stripVTControlCharacters(line))).toBeLessThanOrEqual(columns)
+        },
+      ),
+      { numRuns: 300, examples: [[['> ', '1. ', '1. ', '- ', '> ', '**b** '], 12, false, '  ']] },
     )
   })
 

@@ -25,6 +25,9 @@ const linesOfAll = (tokens: readonly Token[], look: MarkdownLook, gap: boolean):
     .filter(({ type }) => type !== 'space' && type !== 'checkbox')
     .flatMap((token, at) => [...(gap && at > 0 ? [''] : []), ...linesOf(token as Block, look)])
 
+/** Columns that indentation leaves to the text. What is nested deeper is shown as it was written. */
+const LEAST_COLUMNS = 8
+
 type Block = Tokens.Heading | Tokens.Text | Tokens.Code | Tokens.List | Tokens.Blockquote | Tokens.Table | Tokens.Hr | Tokens.HTML
 
 function linesOf(token: Block, look: MarkdownLook): readonly string[] {
@@ -33,16 +36,18 @@ function linesOf(token: Block, look: MarkdownLook): readonly string[] {
     case 'heading':
       return wrapped(colors.bold(inline(token.tokens, colors)), columns)
     case 'code': {
-      const room = columns - codeIndent.length
+      const indent = columns - codeIndent.length < LEAST_COLUMNS ? '' : codeIndent
+      const room = columns - indent.length
       if (/^(?:diff|patch)\b/.test(token.lang ?? ''))
-        return indented(diffLines(token.text, { columns: look.isPlain ? undefined : room, colors, long: 'wrap' }), codeIndent)
+        return indented(diffLines(token.text, { columns: look.isPlain ? undefined : room, colors, long: 'wrap' }), indent)
       const lines = token.text.replaceAll('\t', '    ').split('\n')
       const painted = colors.isColorSupported ? codeParts(lines, token.lang ?? '').map((parts) => partsText(parts, colors)) : lines
-      return painted.flatMap((line) => indented(wrapped(line, room), codeIndent))
+      return painted.flatMap((line) => indented(wrapped(line, room), indent))
     }
     case 'hr':
       return [look.isPlain ? '---' : colors.dim('─'.repeat(Math.max(1, Math.min(columns, 40))))]
     case 'blockquote':
+      if (columns - 2 < LEAST_COLUMNS) return wrapped(token.raw.trimEnd(), columns)
       return indented(linesOfAll(token.tokens, { ...look, columns: columns - 2 }, true), look.isPlain ? '> ' : colors.dim('│ '))
     case 'list':
       return listLines(token, look)
@@ -61,12 +66,13 @@ const indented = (lines: readonly string[], by: string): string[] => lines.map((
 const SIGNS = { item: '•', done: '☑', open: '☐' }
 const PLAIN_SIGNS = { item: '-', done: '[x]', open: '[ ]' }
 
-function listLines({ items, loose, ordered, start }: Tokens.List, look: MarkdownLook): string[] {
+function listLines({ items, loose, ordered, start, raw }: Tokens.List, look: MarkdownLook): readonly string[] {
   const signs = look.isPlain ? PLAIN_SIGNS : SIGNS
   const marks = items.map(({ task, checked }, at) =>
     task ? signs[checked ? 'done' : 'open'] : ordered ? `${Number(start || 1) + at}.` : signs.item,
   )
   const width = marks.reduce((most, mark) => Math.max(most, mark.length), 0) + 1
+  if (look.columns - width < LEAST_COLUMNS) return wrapped(raw.trimEnd(), look.columns)
   return items.flatMap(({ tokens }, at) => {
     const lines = linesOfAll(tokens, { ...look, columns: look.columns - width }, loose)
     const [first = '', ...rest] = indented(lines.length === 0 ? [''] : lines, ' '.repeat(width))
