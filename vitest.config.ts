@@ -47,6 +47,7 @@ export default defineConfig({
   },
   test: {
     fsModuleCache: true,
+    setupFiles: ['scripts/seed.ts'],
     include: [
       'packages/*/src/**/*.test.ts',
       'apps/*/src/**/*.test.{ts,tsx}',

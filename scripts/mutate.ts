@@ -37,7 +37,7 @@ interface Runner extends AsyncDisposable {
 async function createRunner(): Promise<Runner> {
   let chosen: Mutation | undefined
   const vitest = await createVitest(
-    { watch: false, maxWorkers: 1, reporters: [{}], silent: true, setupFiles: ['scripts/mutations/seed.ts'] },
+    { watch: false, maxWorkers: 1, reporters: [{}], silent: true },
     { plugins: [takesOut(MUTATIONS, () => chosen)] },
   )
   const project = vitest.getRootProject()
