@@ -4,7 +4,7 @@ import { scriptedModel } from './script.ts'
 
 export const STEPS = 20
 /** The words of each reply before its call. */
-export const SAID: readonly string[] = Array.from({ length: 40 }, (_, at) => `word${at} `)
+export const PIECES: readonly string[] = Array.from({ length: 40 }, (_, at) => `word${at} `)
 const ROUNDS = { warmUp: 100, rounds: 300 }
 
 /** Milliseconds per step, by rival: each list has one entry per round. */
@@ -20,7 +20,7 @@ export const perStep =
     return [(await timed(() => run(model))) / STEPS]
   }
 
-/** Measures rivals in turns. */
+/** Measures rivals alternately. */
 export async function measured(rivals: Readonly<Record<string, Go>>, { warmUp, rounds } = ROUNDS): Promise<Measured> {
   const cpu: Record<string, number[]> = {}
   const counted = ([name, go]: readonly [string, Go]): readonly [string, Go] => [

@@ -25,7 +25,7 @@ const pairedRatio = (samples: readonly number[], others: readonly number[]): num
 
 export async function bench(): Promise<Table> {
   using database = temporaryDatabase()
-  // Rivals that are compared take turns. No process has two kinds of store, so the others come later.
+  // Rivals that are compared alternate. No process has two kinds of store, so the others come later.
   const { samples, cpu } = joined([
     await withFileStore((store) =>
       measured({
@@ -60,6 +60,6 @@ export async function bench(): Promise<Table> {
       ? { subject, values }
       : { subject, values, aim: { says: `ratio ≤ ${aimed.toFixed(1)}`, met: ratio <= aimed } }
   })
-  const note = `Turns of ${STEPS} steps with one call each and an answer at the end; the duration of a turn divided by its steps. The model and the tool take no time, and the AI SDK stores nothing. Other load on the machine disturbs the CPU time less than the duration. In the file, every step is one transaction of one row, which reaches the disk with the next fsync, because its call only reads. Ratios with an aim are medians of the ratios of neighboring turns. Adopted apps have processes of their own. PostgreSQL, if installed, is a temporary server on this machine with synchronous commits.`
+  const note = `Turns of ${STEPS} steps with one call each and an answer at the end; the duration of a turn divided by its steps. The model and the tool take no time, and the AI SDK stores nothing. Other load on the machine disturbs the CPU time less than the duration. In the file, every step is one transaction of one row, which reaches the disk with the next fsync, because its call only reads. Ratios with an aim are medians of the ratios of consecutive turns. Adopted apps have processes of their own. PostgreSQL, if installed, is a temporary server on this machine with synchronous commits.`
   return { title: 'step: one model request and its call', note, rows }
 }

@@ -19,7 +19,7 @@ export function cycles(
       inFolder.set(folder, graph.set(from, (graph.get(from) ?? new Set()).add(to)))
     }
   return [...inFolder].flatMap(([folder, graph]) =>
-    cyclesIn(graph).map((names) => `${folder}: ${names.join(', ')} are in a cycle of imports`),
+    cyclesIn(graph).map((names) => `${folder}: ${names.join(', ')} import each other in a cycle`),
   )
 }
 

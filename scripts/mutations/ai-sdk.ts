@@ -35,7 +35,7 @@ export const AI_SDK: readonly Mutation[] = [
     file: source('model.ts'),
     find: `drops: last !== undefined`,
     replace: `drops: false`,
-    test: test('mulligan.test.ts', 'the last request has the tools but no leave to call them'),
+    test: test('mulligan.test.ts', 'the last request lists the tools but may not call them'),
   },
   {
     id: 'ai-sdk-ids',
@@ -43,7 +43,7 @@ export const AI_SDK: readonly Mutation[] = [
     file: source('gate.ts'),
     find: `(taken().has(id) ? newId() : id)`,
     replace: `id`,
-    test: test('mulligan.test.ts', 'ids that come again are made distinct'),
+    test: test('mulligan.test.ts', 'repeated ids are made distinct'),
   },
   {
     id: 'ai-sdk-bounded',
@@ -75,7 +75,7 @@ export const AI_SDK: readonly Mutation[] = [
     file: source('turn.ts'),
     find: `indeterminate: indeterminateIn(messages, all),`,
     replace: ``,
-    test: test('hooks.test.ts', 'a call of a turn before that may have taken effect'),
+    test: test('hooks.test.ts', 'a call of an earlier turn that may have taken effect'),
   },
   {
     id: 'ai-sdk-automatic-settles-nothing',
@@ -97,7 +97,7 @@ export const AI_SDK: readonly Mutation[] = [
     id: 'ai-sdk-signed',
     rule: 'in the AI SDK’s loop: a signed reply is sent back unchanged',
     file: source('gate.ts'),
-    find: `isSigned ? { ...admitted, call: withWireForm(admitted.call, came, await readAs?.(admitted.call)) } : admitted`,
+    find: `isSigned ? { ...admitted, call: withWireForm(admitted.call, original, await readAs?.(admitted.call)) } : admitted`,
     replace: `admitted`,
     test: test('signed.test.ts', 'a signed reply goes back as it came'),
   },

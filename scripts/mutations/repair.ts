@@ -166,7 +166,7 @@ export const REPAIR: readonly Mutation[] = [
     id: 'signed-is-not-asked-again',
     rule: 'ai-sdk: no second reply is joined to a signed one, or to one in which the provider ran a tool',
     file: 'packages/ai-sdk/src/stream-repair.ts',
-    find: `&& asks && !isWhole &&`,
+    find: `&& asks && canContinue &&`,
     replace: `&& asks &&`,
     test: { file: 'packages/ai-sdk/src/ask-again.test.ts', name: 'does not ask where' },
   },

@@ -45,7 +45,7 @@ export const TURN: readonly Mutation[] = [
     file: core('loop/sent-calls.ts'),
     find: `&& !used.has(wanted)`,
     replace: ``,
-    test: each('ids that come again are replaced'),
+    test: each('repeated ids are replaced'),
   },
   {
     id: 'turn-signed',

@@ -95,7 +95,7 @@ describe.each(MODES)('%s', (mode) => {
     expect(own.ran).toEqual([{ query: 'tea' }])
   })
 
-  it('a tool that there is none of is told to the model, leaked or reported', async () => {
+  it('an unknown tool is reported to the model, leaked or reported by the provider', async () => {
     for (const turn of [call('fly', { to: 'Rome' }), say(glm('fly', { to: 'Rome' }))]) {
       const { calls: made, requests } = await run(mode, [turn, done])
       expect(made).toEqual([{ toolName: 'fly', input: { to: 'Rome' }, invalid: true }])

@@ -7,7 +7,7 @@ import { searchTool } from './mulligan.fixture.ts'
 
 describe('mulligan()', () => {
   it.each([
-    ['a tool that there is none of', { tools: { serch: {} } }, /name a tool "serch"/],
+    ['a tool that does not exist', { tools: { serch: {} } }, /has an entry for "serch"/],
     ['a timeout in milliseconds', { tools: { search: { timeout: 5000 } } }, /use 5$/],
     ['a field that there is none of', { tools: { search: { efect: 'read' } } }, /did you mean effect\?/],
   ])('refuses %s', (_, options, says) => {
@@ -30,7 +30,7 @@ describe('mulligan()', () => {
       vi.resetModules()
       const other = await import('./index.ts')
       expect(() => other.mulligan({})).toThrow(
-        `requires AI SDK 7, but the installed package "ai" is another major (its models are ${specificationVersion})`,
+        `requires AI SDK 7, but another major version of "ai" is installed (its models use specification ${specificationVersion})`,
       )
     })
   })

@@ -32,7 +32,7 @@ async function through(
     admit: async (call, { cutOff }) => {
       const before = admitted.indexOf(call.toolCallId)
       admitted.splice(before === -1 ? admitted.length : before, 1, `${call.toolCallId}${cutOff ? ' cut off' : ''}`)
-      return { call, asks: call.toolCallId === 'b' }
+      return { call, needsApproval: call.toolCallId === 'b' }
     },
     revoke: async ({ toolCallId }) => void admitted.splice(admitted.indexOf(toolCallId), 1),
   })
@@ -72,7 +72,7 @@ it('a call that comes out with a piece of text passes the gate too', async () =>
     drops: true,
     readAs: async () => undefined,
     accept: () => false,
-    admit: async (admitted) => ({ call: admitted, asks: false }),
+    admit: async (admitted) => ({ call: admitted, needsApproval: false }),
     revoke: async () => undefined,
   })
   const delta: Part = { type: 'text-delta', id: 't', delta: 'words' }
@@ -118,7 +118,7 @@ describe('the gate', () => {
       drops: false,
       readAs: async () => undefined,
       accept: () => false,
-      admit: async (call) => ({ call, asks: true }),
+      admit: async (call) => ({ call, needsApproval: true }),
       revoke: async () => expect.unreachable(),
     })
     const call: Part = { type: 'tool-call', toolCallId: 'a', toolName: 'x', input: '{}' }

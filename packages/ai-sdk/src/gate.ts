@@ -11,7 +11,7 @@ export interface GateOptions {
   readonly isForeign: (name: string) => boolean
   /** Finds and repairs the calls. Absent if the reply can't contain any. */
   readonly repair: StreamRepair | undefined
-  /** The repairs of a call; returned once. */
+  /** Returns and forgets the repairs of a call. */
   readonly repairsOf: (toolCallId: string) => readonly Repair[]
   /** No call may be made: those in the reply are dropped. */
   readonly drops: boolean
@@ -22,8 +22,8 @@ export interface GateOptions {
   /** Takes back the decision about a call that is not run. */
   readonly revoke: (call: LanguageModelV4ToolCall) => Promise<void>
   /**
-   * The input as the user's schema reads it; undefined if it refuses it. Given if a signed reply has to be sent back unchanged even where
-   * nothing was repaired.
+   * Returns the input as parsed by the user's schema, or undefined if the schema rejects it. Set only if signed replies must be sent back
+   * unchanged even without a repair.
    */
   readonly readAs: ((call: LanguageModelV4ToolCall) => Promise<unknown>) | undefined
 }
@@ -37,15 +37,14 @@ export interface Admission {
 export interface Admitted {
   /** The call to pass on. */
   readonly call: LanguageModelV4ToolCall
-  /** A person has to be asked. */
-  readonly asks: boolean
+  readonly needsApproval: boolean
 }
 
 interface Held {
   readonly call: LanguageModelV4ToolCall
   readonly repairs: readonly Repair[]
   /** The call as the provider sent it. */
-  readonly came: LanguageModelV4ToolCall
+  readonly original: LanguageModelV4ToolCall
   /** The call to pass on, if it was decided about already. */
   readonly admitted?: LanguageModelV4ToolCall
 }
@@ -64,7 +63,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
   const raw = new Map<string, LanguageModelV4ToolCall>()
   /** The provider signed the reply. */
   let isSigned = false
-  /** Nothing follows the last call, so that it may be cut off. */
+  /** No text follows the last call, so it may be incomplete. */
   let endsInCall = true
 
   function part(one: Part): readonly Part[] | Promise<readonly Part[]> {
@@ -74,7 +73,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
       endsInCall = true
     } else if (one.type === 'text-delta' && one.delta && raw.size > 0) endsInCall = false
     const parts = repair ? repair.part(one) : [one]
-    // Waiting for what is already there costs more than what is done with it.
+    // Only promises are awaited: an unnecessary await costs more than the work.
     const [only] = parts
     if (parts.length === 1 && only) return only.type === 'text-delta' ? parts : pass(only, one.type === 'finish')
     return parts.some(({ type }) => type === 'finish' || type.startsWith('tool-')) ? passAll(parts, one.type === 'finish') : parts
@@ -99,7 +98,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
         const { toolCallId: id } = one
         if (drops) return []
         const isHealthy = !(isSigned && readAs) && repair?.isHealthy(one) === true
-        return take({ call: { ...one, toolCallId: claim(id) }, repairs: repairsOf(id), came: raw.get(id) ?? one }, isOver, isHealthy)
+        return take({ call: { ...one, toolCallId: claim(id) }, repairs: repairsOf(id), original: raw.get(id) ?? one }, isOver, isHealthy)
       }
       case 'finish':
         return finish(one)
@@ -114,7 +113,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
     if (isOver || calls.length > 0) return hold(given)
     if (isHealthy && accept(call)) return passOn(given, call)
     return admitAt(given, passed.length, false).then((admitted) =>
-      admitted.asks ? hold({ ...given, admitted: admitted.call }) : passOn(given, admitted.call),
+      admitted.needsApproval ? hold({ ...given, admitted: admitted.call }) : passOn(given, admitted.call),
     )
   }
 
@@ -128,9 +127,9 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, accept
     return []
   }
 
-  async function admitAt({ call, repairs, came }: Held, ordinal: number, cutOff: boolean): Promise<Admitted> {
+  async function admitAt({ call, repairs, original }: Held, ordinal: number, cutOff: boolean): Promise<Admitted> {
     const admitted = await admit(call, { ordinal, cutOff, repairs })
-    return isSigned ? { ...admitted, call: withWireForm(admitted.call, came, await readAs?.(admitted.call)) } : admitted
+    return isSigned ? { ...admitted, call: withWireForm(admitted.call, original, await readAs?.(admitted.call)) } : admitted
   }
 
   /** Only at the end is it known whether the last call is complete. */

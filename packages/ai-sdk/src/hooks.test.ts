@@ -227,7 +227,7 @@ describe.each(MODES)('%s', (mode) => {
     })
   })
 
-  it('a call of a turn before that may have taken effect needs a person’s word', async () => {
+  it('a call of an earlier turn that may have taken effect needs approval', async () => {
     const { tools, sent } = sendTool()
     const before = (value: string): ModelMessage[] => [
       { role: 'user', content: 'Write to Ann.' },

@@ -11,7 +11,7 @@ const done = say('Done.')
 const anthropic = (server: ScriptedModel) => createAnthropic({ baseURL: server.url, apiKey: 'none' })
 
 describe.each(MODES)('%s', (mode) => {
-  it('a tool that the provider executes goes by: its call, its result, and the next request', async () => {
+  it('a tool that the provider executes is left alone: its call, its result, and the next request', async () => {
     const model = (server: ScriptedModel) => anthropic(server)('claude-sonnet-4-5')
     const search = createAnthropic({ apiKey: 'none' }).tools.webSearch_20250305()
     const bare = await run(mode, { web_search: search }, [webSearch], { model, bare: true })
@@ -58,7 +58,7 @@ describe.each(MODES)('%s', (mode) => {
     expect(made[0]).toEqual({ toolName: 'lookup', input: { id: 7 }, invalid: false })
   })
 
-  it('a tool as an MCP client makes it: its result and its conversion are as before, its error is one', async () => {
+  it('a tool made by an MCP client: its result and its conversion are as before, its error is an error', async () => {
     let isError = false
     const mcp = {
       ...dynamicTool({

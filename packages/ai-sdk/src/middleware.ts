@@ -61,7 +61,7 @@ export function middlewareOf(
 /** Another specification has other parts, some of which would be lost. */
 function mustBeKnown({ specificationVersion }: { readonly specificationVersion: string }): void {
   if (specificationVersion !== 'v4')
-    throw new Error(`@mulligan/ai-sdk supports models of AI SDK 7 (specification v4); this model has ${specificationVersion}.`)
+    throw new Error(`@mulligan/ai-sdk supports models of AI SDK 7 (specification v4); this model uses ${specificationVersion}.`)
 }
 
 type Whole = Awaited<ReturnType<Parameters<NonNullable<LanguageModelV4Middleware['wrapGenerate']>>[0]['doGenerate']>>
@@ -84,7 +84,7 @@ const partsOf = (content: readonly LanguageModelV4Content[]): readonly Part[] =>
     return [start, { type: `${type}-delta`, id, delta: one.text }, { type: `${type}-end`, id }]
   })
 
-/** The parts that are content as they are. */
+/** Stream parts that are also content parts. */
 const CONTENT = /^(?:tool-(?:call|result|approval-request)|custom|file|reasoning-file|source)$/
 
 function contentOf(parts: readonly Part[], original: readonly LanguageModelV4Content[]): LanguageModelV4Content[] {
@@ -105,7 +105,7 @@ function contentOf(parts: readonly Part[], original: readonly LanguageModelV4Con
   return content
 }
 
-/** The parts of a second reply, as further parts of the first. */
+/** Continues the first reply with the parts of the second. */
 async function* continued(first: PartOf<'finish'>, stream: ReadableStream<Part>, pipeline: Pipeline): AsyncGenerator<Part> {
   const reader = stream.getReader()
   try {
@@ -163,7 +163,7 @@ function through(
             return fail(error, controller)
           }
           const passed = read.done ? pipeline.end() : pipeline.part(read.value)
-          // Awaiting what is already there costs as much as reading it.
+          // Only promises are awaited: an unnecessary await costs more than the work.
           for (const one of passed instanceof Promise ? await passed : passed) {
             isEmpty = false
             const told = one.type === 'finish' ? pipeline.askAgain?.() : undefined
@@ -178,7 +178,7 @@ function through(
       },
       cancel: (reason) => reader.cancel(reason),
     },
-    // A part is read when it is asked for: a queue would only add to its cost.
+    // Parts are read on demand; a queue would only add overhead.
     { highWaterMark: 0 },
   )
 }

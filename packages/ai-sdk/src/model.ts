@@ -24,23 +24,23 @@ export interface StepOptions extends Pick<GateOptions, 'accept' | 'admit' | 'isF
 export function stepModel(model: LanguageModel, step: StepOptions): LanguageModelV4 {
   const { turn, tools, last, options } = step
   const observes = options.mode === 'observe'
-  const asked = resolvedModel(model)
+  const target = resolvedModel(model)
   const { wrapGenerate, wrapStream } = middlewareOf((params, second) =>
-    observes ? watching(gateOf(params, step, true)) : gateOf(params, step, second),
+    observes ? observing(gateOf(params, step, true)) : gateOf(params, step, second),
   )
   async function request(given: LanguageModelV4CallOptions) {
     turn.stopWith(given.abortSignal)
     let { prompt } = given
     if (!observes) {
       const names = new Set([...tools, ...(given.tools ?? [])].map(({ name }) => name))
-      // Waiting for what does not change costs more than looking at it.
+      // Only promises are awaited: an unnecessary await costs more than the work.
       if (!isProjected(prompt, names, turn.projection)) prompt = await projected(prompt, names, turn.projection)
       if (last) prompt = instructed(prompt, conclusion(last))
     }
     const params = { ...given, prompt }
-    return { params, model: asked, doGenerate: () => asked.doGenerate(params), doStream: () => asked.doStream(params) }
+    return { params, model: target, doGenerate: () => target.doGenerate(params), doStream: () => target.doStream(params) }
   }
-  const { provider, modelId, supportedUrls } = asked
+  const { provider, modelId, supportedUrls } = target
   return {
     specificationVersion: 'v4',
     provider,
@@ -63,13 +63,13 @@ function gateOf(params: LanguageModelV4CallOptions, step: StepOptions, second: b
   // A second request would be one more than a healthy turn makes.
   const { isFull } = partsOf(options)
   const { families, opensInReasoning = false, asks = isFull } = options
-  const mayAsk = asks && !last && !second && turn.mayAskAgain()
+  const mayAskAgain = asks && !last && !second && turn.mayAskAgain()
   const repairOptions = {
     ...(families && { families }),
     opensInReasoning,
-    asks: mayAsk,
+    asks: mayAskAgain,
     onRepair: (repair: Repair, { toolCallId: id }: RepairedCall) => void repairs.set(id, [...(repairs.get(id) ?? []), repair]),
-    ...((mayAsk || options.onEvent) && {
+    ...((mayAskAgain || options.onEvent) && {
       onQuoted: (quoted: QuotedEvent['quoted'], asked: boolean) => {
         if (asked) turn.askedAgain()
         turn.emit({ type: 'message.quoted', quoted, asked })
@@ -102,7 +102,7 @@ function gateOf(params: LanguageModelV4CallOptions, step: StepOptions, second: b
 }
 
 /** Observes the reply without changing it. */
-const watching = (gate: Pipeline): Pipeline => ({
+const observing = (gate: Pipeline): Pipeline => ({
   part: async (part) => {
     try {
       await gate.part(part)

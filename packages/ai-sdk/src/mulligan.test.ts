@@ -96,7 +96,7 @@ describe.each(MODES)('%s', (mode) => {
     expect(told[0]?.[0]).toMatch(/^found tea\nNote: "sort" is not a parameter of find/)
   })
 
-  it('a tool that there is none of, and arguments that nobody can read, are told as such', async () => {
+  it('an unknown tool and unreadable arguments are reported as such', async () => {
     const { told } = await run(mode, searchTool().tools, [call('serch', { query: 'xy' }), call('search', '{"query": "a'), done])
     expect(told[0]?.[0]).toMatch(
       /^retry \(unknown_tool\): There is no tool named "serch"\. Did you mean search\?[\s\S]*Call instead: search\(\{"query":"xy"\}\)/,
@@ -137,7 +137,7 @@ describe.each(MODES)('%s', (mode) => {
     expect([results.length, types(events).includes('guard.warning')]).toEqual([6, false])
   })
 
-  it('the last request has the tools but no leave to call them, and calls that come all the same are dropped', async () => {
+  it('the last request lists the tools but may not call them, and calls made anyway are dropped', async () => {
     const last = { ...call('search', { query: 'c' }), text: `Let me look.\n${glm('search', { query: 'dd' })}` }
     const { search, ran } = searchTool()
     const {
@@ -215,7 +215,7 @@ describe.each(MODES)('%s', (mode) => {
     expect([told[0]?.[0], results]).toEqual([expect.stringMatching(/^failed \(execution\): no such table/), []])
   })
 
-  it('a transient fault of a read is waited out, of an effect it is told', async () => {
+  it('a transient fault of a read is retried, and of an effect reported', async () => {
     let faults = 0
     const flaky = () =>
       tool({ inputSchema: nothing, execute: async () => (faults++ < 2 ? Promise.reject(new TransientError('busy')) : 'up') })
@@ -259,7 +259,7 @@ describe.each(MODES)('%s', (mode) => {
     expect((await run(mode, { hangs }, [call('hangs', {}), done], options)).told[0]?.[0]).toMatch(/^failed \(timeout\)/)
   })
 
-  it('an effect that was cut off needs a person’s word to be repeated, in this turn', async () => {
+  it('an effect that was cut off needs approval to be repeated, in this turn', async () => {
     let times = 0
     const send = tool({
       inputSchema: nothing,
@@ -338,7 +338,7 @@ describe.each(MODES)('%s', (mode) => {
     expect(answer).toBe('')
   })
 
-  it('ids that come again are made distinct, so that each call has its own result', async () => {
+  it('repeated ids are made distinct, so that each call has its own result', async () => {
     const same = (query: string) => ({ calls: [{ name: 'search', input: { query }, id: 'call_1' }] })
     const { told, messages } = await run(mode, searchTool().tools, [same('tea'), same('milk'), done])
     expect(told).toEqual([['{"found":["about tea"]}'], ['{"found":["about milk"]}']])

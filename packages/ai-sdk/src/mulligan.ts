@@ -13,13 +13,13 @@ import { createTurn, type Turn } from './turn.ts'
 
 /**
  * The engine for the tools of an AI SDK agent. Calls are repaired, or returned to the model with what to fix, and exceptions redacted;
- * everything else stays as it is. With `preset: 'full'`, retries and requests have limits, loops end, and no side effect happens twice.
- * Each turn has new state.
+ * everything else stays as it is. With `preset: 'full'`, retries and requests have limits, loops end, and no side effect happens twice
+ * within a turn. Each turn has new state.
  *
  * @throws TypeError if the major version of the AI SDK is not supported, or the options of a tool are invalid
  * @example
  * const engine = mulligan(tools, { tools: { search: { effect: 'read' } } })
- * const { textStream } = streamText(engine.turn({ model, messages }))
+ * const { textStream } = streamText(engine.turn({ model, messages, stopWhen: isStepCount(5) }))
  * const agent = new ToolLoopAgent(engine.agent({ model, instructions }))
  */
 export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOptions<TOOLS> = {}): Mulligan<TOOLS> {
@@ -38,7 +38,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
     })
     return checking
   }
-  const mayAsk = options.policy !== undefined || Object.values(tools).some(({ needsApproval }) => needsApproval)
+  const hasApprovals = options.policy !== undefined || Object.values(tools).some(({ needsApproval }) => needsApproval)
   const observes = options.mode === 'observe'
   const { requests } = partsOf(options).limits
   /** Otherwise the user's `stopWhen` stays as it is. */
@@ -49,7 +49,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
 
   function turn(settings: Settings): Settings {
     const refinement = createRefinement(settings)
-    const canAsk = options.canAsk ?? (mayAsk || settings.toolApproval !== undefined)
+    const canAsk = options.canAsk ?? (hasApprovals || settings.toolApproval !== undefined)
     const state = createTurn({
       tools: checked().then((all) => withTimeouts(all, settings, options)),
       options,
@@ -78,7 +78,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
       const step = given.stepNumber + 1
       const beginning = state.begin(step, given.initialMessages)
       if (beginning) await beginning
-      const by = state.mustConclude(() => given.steps.reduce((sum, { usage }) => sum + (usage.totalTokens ?? 0), 0))
+      const by = state.endReason(() => given.steps.reduce((sum, { usage }) => sum + (usage.totalTokens ?? 0), 0))
       if (by && !isTold) state.emit({ type: 'turn.concluding', step, by })
       isTold ||= by !== undefined
       const last = observes ? undefined : by
@@ -93,9 +93,9 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
         accept: (call) => !hasRepair && !observes && state.accept(call),
         // A call that the engine can't parse is first left to the user's own repair.
         admit: async (call, at) => {
-          if (hasRepair && !at.cutOff && !(await state.fits(call))) return { call, asks: false }
+          if (hasRepair && !at.cutOff && !(await state.fits(call))) return { call, needsApproval: false }
           const outcome = await state.admit(call, at)
-          return { call: resolved(call, outcome), asks: outcome.kind === 'approval' }
+          return { call: resolved(call, outcome), needsApproval: outcome.kind === 'approval' }
         },
       })
       return { ...theirs, model, ...(last && { toolChoice: 'none' }) }
@@ -117,7 +117,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
     }
   }
 
-  /** Whether these are still the tools that were given, of which an agent's call may have others. */
+  /** Whether the tools are those passed to `mulligan()`; `prepareCall` may have changed them. */
   const isKnown = (own: ToolSet): boolean =>
     Object.keys(own).length === Object.keys(known).length && Object.keys(own).every((name) => own[name] === known[name])
 
@@ -153,5 +153,7 @@ function mustBeKnownMajor(): void {
   const model = { specificationVersion: 'v4', ...probe } as const
   const found: string = wrapLanguageModel({ model, middleware: { specificationVersion: 'v4' } }).specificationVersion
   if (found !== 'v4')
-    throw new TypeError(`@mulligan/ai-sdk requires AI SDK 7, but the installed package "ai" is another major (its models are ${found}).`)
+    throw new TypeError(
+      `@mulligan/ai-sdk requires AI SDK 7, but another major version of "ai" is installed (its models use specification ${found}).`,
+    )
 }

@@ -13,7 +13,7 @@ export interface ToolTraits<Input = unknown> extends AnyToolTraits<Input>, Parti
 }
 
 /**
- * As for every adapter. With the preset `full`, effects need approval only if a person can be asked. `policy` decides in addition to
+ * The options of every adapter, and those for the AI SDK. With the preset `full`, effects need approval only if a person can be asked. `policy` decides in addition to
  * `toolApproval`; the stricter of the two applies.
  */
 export interface MulliganOptions<TOOLS extends ToolSet = ToolSet> extends Omit<AdapterOptions, 'tools' | 'asks'> {
@@ -48,7 +48,10 @@ export interface RepairToolCallsOptions {
   readonly effects?: Readonly<Record<string, Effect>> | Effect
   /** Called for each repair. Exceptions are ignored. */
   readonly onRepair?: (repair: Repair, call: RepairedCall) => void
-  /** Called for a reply with something that looks like a call and was not run. `asked`: the model is asked to make it properly. */
+  /**
+   * Called if a reply contains something that looks like a call but was not run. `asked` is true if the model is asked to make the call
+   * properly. Not called if the app asked for JSON.
+   */
   readonly onQuoted?: (quoted: FinishedReply['quoted'], asked: boolean) => void
   /**
    * If a call was seen or announced, but the reply contains none, the model is asked once to make it properly. This is a second

@@ -243,5 +243,5 @@ it('refuses models of a specification that it does not know', async () => {
     doStream: () => older.doStream(PARAMS),
     doGenerate: () => older.doGenerate(PARAMS),
   })
-  await expect(asked).rejects.toThrow('AI SDK 7 (specification v4); this model has v3')
+  await expect(asked).rejects.toThrow('AI SDK 7 (specification v4); this model uses v3')
 })

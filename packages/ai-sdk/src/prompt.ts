@@ -102,7 +102,7 @@ export async function projected(
   return Promise.all(messages)
 }
 
-/** The ids of the calls that failed or were refused. What another one contains is sent as the SDK does. */
+/** The ids of the calls that failed or were refused. Other calls are sent as the SDK would send them. */
 const failedIn = (prompt: LanguageModelV4Prompt): ReadonlySet<string> =>
   new Set(
     prompt.flatMap(({ role, content }) =>

@@ -7,8 +7,9 @@ import { createStreamRepair, readTools, type StreamRepair, type Traits } from '.
 
 /**
  * Turns calls that were written as text into tool calls, and repairs names and arguments. What can't be repaired is passed on unchanged,
- * so that the SDK reports it to the model and its own `repairToolCall` still applies. For AI SDK 7, whose models have the specification
- * `v4`; with another model, the first request throws.
+ * so that the SDK reports it to the model and its own `repairToolCall` still applies. For AI SDK 7, which
+ * converts models of earlier specifications. Throws with the first request if the model that reaches the middleware is not `v4`, as in
+ * AI SDK 6.
  *
  * @example
  * const model = wrapLanguageModel({ model: provider('glm-4.7-flash'), middleware: repairToolCalls() })
@@ -29,9 +30,9 @@ export function streamRepairFor(
   read = readTools,
 ): StreamRepair | undefined {
   if (toolChoice?.type === 'none' || !tools.some((tool) => tool.type === 'function')) return undefined
-  const { onQuoted: _, ...unheard } = given
+  const { onQuoted: _, ...withoutListener } = given
   // JSON that was asked for is the answer, even if it looks like a call.
-  const options = responseFormat?.type === 'json' ? { ...unheard, families: [], asks: false } : given
+  const options = responseFormat?.type === 'json' ? { ...withoutListener, families: [], asks: false } : given
   try {
     return createStreamRepair(read(tools, traitsOf), { ...options, families: options.families ?? families })
   } catch {

@@ -53,6 +53,7 @@ export interface Mulligan<TOOLS extends ToolSet> {
 interface Given<CONTEXT, OUTPUT> {
   readonly runtimeContext?: CONTEXT
   readonly output?: OUTPUT
+  /** The tools are passed to `mulligan()`, not here. */
   readonly tools?: never
 }
 

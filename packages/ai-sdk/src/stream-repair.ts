@@ -55,9 +55,9 @@ export function createStreamRepair(
   { specs, foreign, names }: ReturnType<typeof readTools>,
   { onRepair, onQuoted, asks = true, ...options }: Options,
 ) {
-  /** Whether it matters to somebody what may have been meant as a call. */
-  const isHeard = asks || onQuoted !== undefined
-  const reading = { ...options, announcements: isHeard ? announcements : { ...announcements, announcementIn: () => undefined } }
+  /** Whether text that may have been meant as a call is reported or asked about. */
+  const hasListener = asks || onQuoted !== undefined
+  const reading = { ...options, announcements: hasListener ? announcements : { ...announcements, announcementIn: () => undefined } }
   let opened: Reply | undefined
   const replyOf = (): Reply => {
     opened ??= createReply(specs, reading)
@@ -68,8 +68,8 @@ export function createStreamRepair(
   let settled = false
   /** Calls were found in a text that has ended. */
   let anyFound = false
-  /** The reply has calls or signed reasoning, so that a second reply can't be joined to it. */
-  let isWhole = false
+  /** Whether a second reply can be joined to this one: it has no calls and no signed reasoning. */
+  let canContinue = true
   let told: string | undefined
 
   function part(one: Part): readonly Part[] {
@@ -105,7 +105,7 @@ export function createStreamRepair(
   function handle(one: Part): readonly Part[] {
     // Some servers omit required fields, and providers pass that on.
     if (one.type === 'text-delta') return (typeof one.delta === 'string' && texts.get(one.id)?.delta(one)) || [one]
-    isWhole ||= /^tool-(?:call|result|approval)/.test(one.type) || (one.type.startsWith('reasoning') && 'providerMetadata' in one)
+    canContinue &&= !/^tool-(?:call|result|approval)/.test(one.type) && !(one.type.startsWith('reasoning') && 'providerMetadata' in one)
     switch (one.type) {
       case 'text-start': {
         const before = [...endOf(one.id), ...others()]
@@ -154,7 +154,7 @@ export function createStreamRepair(
     return found.kind === 'checked' && found.checked.ok && found.repairs.length === 0
   }
 
-  /** Returns whether {@link settle} would change nothing about a complete reply, and nobody would hear of it. */
+  /** Returns whether {@link settle} would change nothing about a complete reply, and report nothing. */
   function isWell(content: readonly LanguageModelV4Content[], reason: FinishReason): boolean {
     const { families, opensInReasoning } = options
     const own = content.filter((one) => one.type === 'tool-call').filter(isOurs)
@@ -162,19 +162,20 @@ export function createStreamRepair(
     // A reply without a call and without words is searched for calls in its reasoning.
     const isSearched = own.length === 0 && texts.join('').trim() === '' && content.some(({ type }) => type === 'reasoning')
     const isUnchanged = reason === 'tool-calls' || reason === 'stop'
-    if (isHeard || opensInReasoning || isSearched || !isUnchanged) return false
+    if (hasListener || opensInReasoning || isSearched || !isUnchanged) return false
     return own.every(isHealthy) && !texts.some((text) => canHoldCalls(text, specs, families))
   }
 
   function settle(reason: FinishReason): { readonly parts: readonly Part[]; readonly reason: FinishReason } {
     settled = true
     const parts = [...texts.keys()].flatMap((id) => endOf(id))
-    // Nothing is left to pass on, and nobody hears of the rest.
-    if (!isHeard && !anyFound && reported.length > 0 && reported.every(({ sent }) => sent)) return { parts, reason: reasonAfter(reason) }
+    // Nothing to pass on or report.
+    if (!hasListener && !anyFound && reported.length > 0 && reported.every(({ sent }) => sent))
+      return { parts, reason: reasonAfter(reason) }
     const cutShort = CUT_SHORT.includes(reason)
     const given = reported.map(({ part: { toolCallId: id, toolName: name, input } }) => ({ id, name, input }))
     const { calls, quoted, unclear } = replyOf().end(given, { cutShort })
-    const asked = unclear && asks && !isWhole && (reason === 'stop' || reason === 'other')
+    const asked = unclear && asks && canContinue && (reason === 'stop' || reason === 'other')
     if (asked) told = askAgain(quoted)
     if (quoted.length > 0 || asked) quietly(() => onQuoted?.(quoted, asked))
     for (const [at, { part: call, sent }] of reported.entries()) {

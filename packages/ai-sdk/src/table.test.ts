@@ -8,12 +8,10 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 const page = readFileSync(path('../../../docs/library.md'), 'utf8')
 
 /** The cells of the first table below a heading. */
+/** The rows of the first table under a heading. */
 const tableUnder = (heading: string): readonly (readonly string[])[] =>
-  (page.split(`\n${heading}\n`)[1] ?? '')
-    .split(/\n#/, 1)
-    .join('')
+  (page.split(`\n${heading}\n`)[1]?.match(/^\|.*(?:\n\|.*)*/m)?.[0] ?? '')
     .split('\n')
-    .filter((line) => line.startsWith('| ') || line.startsWith('|---'))
     .slice(2)
     .map((row) => row.split('|').map((cell) => cell.trim()))
     .map((cells) => cells.slice(1, -1))

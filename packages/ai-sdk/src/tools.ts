@@ -22,7 +22,8 @@ export function declaredTools(tools: ToolSet, options: MulliganOptions): readonl
   const { tools: traits = {}, defaults } = options
   const declared: Readonly<Record<string, ToolTraits | undefined>> = traits
   const unknown = Object.keys(declared).find((name) => !Object.hasOwn(tools, name))
-  if (unknown !== undefined) throw new TypeError(`mulligan: the options name a tool ${JSON.stringify(unknown)} that does not exist.`)
+  if (unknown !== undefined)
+    throw new TypeError(`mulligan: options.tools has an entry for ${JSON.stringify(unknown)}, but there is no such tool.`)
   const names = Object.keys(tools).filter((name) => !isForeign(tools[name]))
   return names.map((name) => {
     const { streams: _, ...more } = (Object.hasOwn(declared, name) && declared[name]) || {}
@@ -82,12 +83,12 @@ export const convertedTools = (tools: ToolSet): ToolSet =>
     ]),
   )
 
-/** The tool with other members. Its methods keep their `this`, and its accessors are read when they are used, as in a class. */
+/** Replaces properties of the tool. Methods stay bound to the original, and getters run on each access. */
 function withMembers(tool: SdkTool, changed: Readonly<Record<PropertyKey, unknown>>): SdkTool {
   const read = (key: PropertyKey): unknown => (Object.hasOwn(changed, key) ? changed[key] : methodOf(tool, Reflect.get(tool, key)))
   if (isPlain(tool))
     return { ...Object.fromEntries(Object.entries(tool).map(([key, value]) => [key, methodOf(tool, value)])), ...changed } as SdkTool
-  // The target is empty, because a proxy may not change members of a frozen one.
+  // The target is an empty object, because a proxy must report the properties of a frozen target unchanged.
   const proxy = new Proxy(
     {},
     {
@@ -104,7 +105,7 @@ function withMembers(tool: SdkTool, changed: Readonly<Record<PropertyKey, unknow
   return proxy as SdkTool
 }
 
-/** A class, and a schema that can be called, are no methods: they have members of their own. */
+/** Binds methods. Classes and callable schemas have properties of their own and are not bound. */
 const methodOf = (tool: SdkTool, value: unknown): unknown =>
   typeof value === 'function' && !('~standard' in value) && Reflect.ownKeys(value).every((key) => key === 'length' || key === 'name')
     ? value.bind(tool)
@@ -114,7 +115,7 @@ const isPlain = (tool: SdkTool): boolean =>
   Object.getPrototypeOf(tool) === Object.prototype &&
   Object.values(Object.getOwnPropertyDescriptors(tool)).every(({ enumerable, get }) => enumerable && !get)
 
-/** The tools with another `execute`; tools without one stay without. */
+/** Replaces `execute`; tools without `execute` are unchanged. */
 export const mapExecute = (tools: ToolSet, around: (run: Execute, name: string) => Execute): ToolSet =>
   Object.fromEntries(
     Object.entries<SdkTool>(tools).map(([name, tool]) => [

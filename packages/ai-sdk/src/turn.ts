@@ -5,10 +5,10 @@ import {
   type AcceptedCall,
   acceptedRuns,
   createStop,
+  disclosesMessage,
   hasNothingToRedact,
   partsOf,
-  mustConclude as reasonToConclude,
-  tellsMessages,
+  reasonToConclude,
 } from '@mulligan/core/adapter'
 import type { Breakers, Executor, ParsedCall, Prepared, PreparedCall } from '@mulligan/core/executor'
 import { createExecutor, DEFAULT_RESULT_TOKENS, isMulliganError, systemClock } from '@mulligan/core/executor'
@@ -19,8 +19,7 @@ import type { Refinement } from './refine.ts'
 
 /**
  * Thrown for a call that failed. The message is what the model reads, and contains no secret, stack or host path. `cause` is what the tool
- * threw.
- * `result.display ?? result.error` is for the user, `result` for programs.
+ * threw. Show `result.display ?? result.error` to the user, and use `result` in programs.
  */
 export class ToolCallError extends Error {
   readonly result: ToolError
@@ -74,7 +73,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     limits,
     maxResultTokens = DEFAULT_RESULT_TOKENS,
   } = partsOf(canAsk ? options : { ...options, policy: options.policy ?? ALLOW })
-  /** A turn that counts nothing, reports nothing and asks nobody has nothing to decide about a healthy call. */
+  /** Whether healthy calls skip the executor: no counters, events, approvals or policy. */
   const decidesNothing =
     !isFull && !budgets && !guard && !canAsk && limits.calls === Infinity && !options.policy && !onEvent && !refinement.forSdk
   const mayConclude = guard || Object.values(limits).some((limit) => limit < Infinity)
@@ -91,8 +90,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   const projection: Projection = { maxTokens: maxResultTokens, spill, notes, done: new Map() }
   let step = 0
   let calls = 0
-  /** Requests that were repeated. */
-  let again = 0
+  let repeatedRequests = 0
   let engine: Executor | undefined
   /** Absent if a call may be abandoned, because a later result has to say how it ended. */
   let runAccepted: RunAccepted | undefined
@@ -146,7 +144,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   /** Resolves a call and applies the policy. An earlier decision about it is taken back. */
   function admit(call: SdkCall, more: Partial<ParsedCall> = {}): Promise<Prepared> {
     const { toolCallId } = call
-    // At no time may there be no decision: the SDK asks about the call meanwhile.
+    // There must always be a decision, because the SDK may ask for it in the meantime.
     const before = outcomes.has(toolCallId) ? revoke(call) : undefined
     accepted.delete(toolCallId)
     const outcome = decided(call, { ...incoming(call), id: `${id}/${step}/${calls++}`, ...more }, before)
@@ -233,7 +231,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     const start = (ctx: Pick<ToolContext, 'signal'>, input: unknown): unknown => {
       try {
         const given = execute(ctx, input)
-        // What is there already need not be raced against a signal.
+        // A synchronous value need not be raced against the signal.
         return isThenable(given) ? Promise.resolve(given).then(returned, failed) : returned(given)
       } catch (error) {
         return failed(error)
@@ -244,7 +242,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
       : (runAccepted as RunAccepted)(healthy as AcceptedCall, call.input, (ctx) => start(ctx, call.input))
     const result = ended instanceof Promise ? await ended : ended
     if (!result) return value
-    // Gently, a returned value and an exception that contains nothing to hide are the tool's own affair.
+    // With `gentle`, returned values, and exceptions with nothing to redact, are passed on unchanged.
     if (!result.ok && !isFull && hasReturned) return value
     if (!result.ok) {
       if (!isFull && thrown && isHarmless(thrown.error, result, ready?.tool ?? call.toolName)) throw thrown.error
@@ -264,14 +262,14 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   function isHarmless(thrown: unknown, { errorType }: ToolError, name: string): boolean {
     // A supervised tool that ran out of time may have had its effect.
     if (isMulliganError(thrown) || (errorType === 'timeout' && !isUnsupervised(name))) return false
-    return tellsMessages({ ...options.defaults, ...options.tools?.[name] }, options) && isHarmlessText(thrown)
+    return disclosesMessage({ ...options.defaults, ...options.tools?.[name] }, options) && isHarmlessText(thrown)
   }
 
   /** Returns why the next request has to be the last one; undefined if it does not. */
-  function mustConclude(tokens: () => number): ConcludingEvent['by'] | undefined {
+  function endReason(tokens: () => number): ConcludingEvent['by'] | undefined {
     if (!engine || !mayConclude) return undefined
     const spent = {
-      requests: step - 1 + again,
+      requests: step - 1 + repeatedRequests,
       calls: engine.state().calls,
       tokens: tokens(),
       cost: 0,
@@ -285,8 +283,8 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   }
 
   /** Whether a request can be repeated and another one is left after that. */
-  const mayAskAgain = (): boolean => step + again + 1 < limits.requests
-  const askedAgain = (): void => void again++
+  const mayAskAgain = (): boolean => step + repeatedRequests + 1 < limits.requests
+  const askedAgain = (): void => void repeatedRequests++
   async function revoke({ toolCallId }: SdkCall): Promise<void> {
     const outcome = outcomes.get(toolCallId)
     outcomes.delete(toolCallId)
@@ -296,11 +294,11 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     await (await open()).settle(before.call, notOk('cancelled', 'The reply ended before this call was complete. It was not run.'))
   }
   const deny = async (call: PreparedCall, reason: string | undefined): Promise<CallRecord> =>
-    (await open()).settle(call, notOk('permission', reason ?? 'The user said no.', { status: 'denied' }))
+    (await open()).settle(call, notOk('permission', reason ?? 'The app denied the call.', { status: 'denied' }))
   return {
     projection,
     begin,
-    mustConclude,
+    endReason,
     mayAskAgain,
     askedAgain,
     stopWith,

@@ -15,6 +15,6 @@ export {
   type RequestSettings,
 } from './adapter/turn.ts'
 export { requireVersion } from './adapter/version.ts'
-export { conclusion, mustConclude } from './loop/conclude.ts'
-export { tellsMessages } from './run/classify.ts'
+export { conclusion, reasonToConclude } from './loop/conclude.ts'
+export { disclosesMessage } from './run/classify.ts'
 export { hasNothingToRedact } from './run/redact.ts'

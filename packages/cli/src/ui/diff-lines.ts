@@ -19,7 +19,7 @@ export interface DiffLook {
 export const SIDE_BY_SIDE = 140
 
 /** Columns, besides those of the line numbers, from which line numbers are shown. */
-const NUMBERED = 12
+const MIN_COLUMNS_BESIDE_NUMBERS = 12
 
 /** Returns the lines of a diff that is sanitized for the terminal. */
 export function diffLines(diff: string, look: DiffLook): readonly string[] {
@@ -30,7 +30,7 @@ export function diffLines(diff: string, look: DiffLook): readonly string[] {
   const paint = painted(rows, look.colors)
   const numbers = rows.flatMap((row) => (isLine(row) && row.now !== undefined ? [`${Math.max(row.old ?? 0, row.now)}`.length] : []))
   const longest = numbers.reduce((most, length) => Math.max(most, length), 0)
-  const width = (look.columns ?? Infinity) - longest < NUMBERED ? 0 : longest
+  const width = (look.columns ?? Infinity) - longest < MIN_COLUMNS_BESIDE_NUMBERS ? 0 : longest
   const isBoth =
     (look.columns ?? 0) >= SIDE_BY_SIDE && rows.some(({ kind }) => kind === 'added') && rows.some(({ kind }) => kind === 'removed')
   return isBoth ? sideBySide(rows, paint, width, look) : rows.flatMap((row) => unified(row, paint, width, look))

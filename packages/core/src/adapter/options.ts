@@ -60,7 +60,7 @@ export interface AdapterOptions {
   readonly guard?: boolean
   /** By name. */
   readonly tools?: Readonly<Record<string, ToolTraits>>
-  /** For tools without traits of their own. */
+  /** For each trait that a tool does not set itself. */
   readonly defaults?: Pick<ToolTraits, 'effect' | 'timeout' | 'retries' | 'repair' | 'errors'>
   /** Decides which calls run, are asked about or are denied. Default: everything runs; with `full`, only reads run without approval. */
   readonly policy?: Policy
@@ -83,8 +83,8 @@ export interface AdapterOptions {
   /** The text begins inside the reasoning. Default false. */
   readonly opensInReasoning?: boolean
   /**
-   * If a call was seen, but the reply contains none, ask the model once, in a second request. Also if it was only announced, with `full`
-   * or if this is true; with `full`, also after an empty reply. Default: as said.
+   * Whether the model is asked once, in a second request, if a call was seen but the reply contains none. With `full`, or if set to true,
+   * also if a call was only announced; with `full`, also after an empty reply. Default true.
    */
   readonly asks?: boolean
   readonly clock?: Clock

@@ -5,7 +5,7 @@ import type { ParsedCall } from '../call/resolve-call.ts'
 import type { ApprovalDecision, ToolEvent } from '../events.ts'
 import { createExecutor } from '../executor.ts'
 import type { Executor } from '../executor-options.ts'
-import { type Concluding, conclusion, mustConclude } from '../loop/conclude.ts'
+import { type Concluding, conclusion, reasonToConclude } from '../loop/conclude.ts'
 import { sendableName } from '../loop/sent-calls.ts'
 import { render } from '../render.ts'
 import { ok, type ToolError } from '../result.ts'
@@ -182,7 +182,7 @@ export function createFrameworkTurn(options: AdapterOptions): FrameworkTurn {
 
   /** Returns why the request that was begun has to be the last one. */
   const concludesBy = (): Concluding | undefined =>
-    mustConclude(shared, { ...spent, requests: spent.requests - 1, seconds: (clock.now() - started) / 1000 }, limits)
+    reasonToConclude(shared, { ...spent, requests: spent.requests - 1, seconds: (clock.now() - started) / 1000 }, limits)
 
   async function admit(call: FrameworkCall, ordinal: number, more: Partial<ParsedCall> = {}): Promise<Admitted> {
     const { id: wireId, name, input } = call

@@ -10,7 +10,7 @@ export type Concluding = 'loop' | Exclude<keyof Limits, 'cost'>
  * Returns why the next request has to be the last one; undefined if it does not.
  * @param executor absent if nothing is counted
  */
-export function mustConclude(executor: Pick<Executor, 'looping'> | undefined, spent: Spent, limits: Limits): Concluding | undefined {
+export function reasonToConclude(executor: Pick<Executor, 'looping'> | undefined, spent: Spent, limits: Limits): Concluding | undefined {
   if (executor?.looping()) return 'loop'
   // The request is the last one if the limits would not allow another after it.
   return limitReached(spent, { requests: 2, calls: 1, tokens: 1, seconds: 0 }, limits)?.limit as Concluding | undefined

@@ -179,7 +179,7 @@ describe.each(EACH)('%s', (name, format, stream) => {
   })
 
   // The SDK itself takes the second call for the first.
-  it.skipIf(isSdk && !stream)('ids that come again are replaced', async () => {
+  it.skipIf(isSdk && !stream)('repeated ids are replaced', async () => {
     const same = { ...call('read_note', { path: 'a' }, { id: 'call_0' }) }
     const twice = calls(['read_note', { path: 'b' }, 'call_0'], ['read_note', { path: 'c' }, 'call_0'])
     const { requests } = await run([same, twice, say('Done.')], { tools: [read] })

@@ -6,7 +6,7 @@ import type { ParsedCall } from '../call/resolve-call.ts'
 import { createExecutor } from '../create-executor.ts'
 import { systemClock } from '../run/run-tool.ts'
 import { DEFAULT_LIMITS, type Limits } from '../turn/limits.ts'
-import { type Concluding, closingWords, conclusion, mustConclude, refused } from './conclude.ts'
+import { type Concluding, closingWords, conclusion, reasonToConclude, refused } from './conclude.ts'
 import type { ReplyListener, Step, Turn, TurnOptions } from './options.ts'
 import { createTextReader, type SaidPart, type TextReader } from './read-calls.ts'
 import { asking, runCalls } from './run-calls.ts'
@@ -55,7 +55,7 @@ export function startTurn<Reply extends object, Chunk, Message, Request>(
   const elapsedMs = (): number => clock.now() - started
   const last = (): Concluding | undefined => {
     const spent = { requests, calls: executor.state().calls, tokens, cost: 0, seconds: elapsedMs() / 1000 }
-    concluding ??= mustConclude(executor, spent, limits)
+    concluding ??= reasonToConclude(executor, spent, limits)
     return concluding
   }
 

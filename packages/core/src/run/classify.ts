@@ -29,10 +29,10 @@ export function transientFault(thrown: unknown): { readonly retryAfter?: number 
 export const isOutcomeUnknown = (thrown: unknown): boolean =>
   isMulliganError(thrown) ? guarded(() => thrown.status) === 'indeterminate' : MID_FLIGHT_CODES.has(codeOf(thrown))
 
-type Disclosing = { readonly errors?: ErrorDisclosure | undefined; readonly untrusted?: boolean | undefined }
+type DisclosureTraits = { readonly errors?: ErrorDisclosure | undefined; readonly untrusted?: boolean | undefined }
 
-/** Whether the model may read the message of an exception of a tool, redacted, and not only its class. */
-export const tellsMessages = ({ errors, untrusted }: Disclosing, options: Pick<Disclosing, 'errors'>): boolean =>
+/** Whether the model may read a tool exception's redacted message. If not, it reads only the class. */
+export const disclosesMessage = ({ errors, untrusted }: DisclosureTraits, options: Pick<DisclosureTraits, 'errors'>): boolean =>
   (errors ?? options.errors ?? (untrusted ? 'class' : 'message')) === 'message'
 
 /** Returns the result of an exception of a tool, with as much of its message as the model may read. */
@@ -41,7 +41,11 @@ export function failureOf(
   tool: Tool,
   options: { readonly errors?: ErrorDisclosure; readonly redact?: (text: string) => string },
 ): ToolError {
-  return fromThrown(thrown, tool.name, tellsMessages(tool, options) ? (text) => redactMessage(options.redact?.(text) ?? text) : undefined)
+  return fromThrown(
+    thrown,
+    tool.name,
+    disclosesMessage(tool, options) ? (text) => redactMessage(options.redact?.(text) ?? text) : undefined,
+  )
 }
 
 /** @param redact removes what must not be seen from the message of an exception; without it, only its class and code are told */

@@ -59,8 +59,8 @@ const ESCAPED = /["\\\p{Cc}]/u
 const MAX_DEPTH = 4
 
 /**
- * Whether a text or a plain value contains nothing that {@link redactMessage} removes. False where that is not certain, as of a text that
- * is too long to be searched.
+ * Whether a text or a plain value contains nothing that {@link redactMessage} removes. False if that is uncertain, for example if the text
+ * is too long to search.
  */
 export function hasNothingToRedact(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return value.length <= MAX_SEARCHED && redacted(value) === value

@@ -25,8 +25,8 @@ const linesOfAll = (tokens: readonly Token[], look: MarkdownLook, gap: boolean):
     .filter(({ type }) => type !== 'space' && type !== 'checkbox')
     .flatMap((token, at) => [...(gap && at > 0 ? [''] : []), ...linesOf(token as Block, look)])
 
-/** Columns that indentation leaves to the text. What is nested deeper is shown as it was written. */
-const LEAST_COLUMNS = 8
+/** The minimum width of text. Blocks nested deeper are shown as raw Markdown. */
+const MIN_COLUMNS = 8
 
 type Block = Tokens.Heading | Tokens.Text | Tokens.Code | Tokens.List | Tokens.Blockquote | Tokens.Table | Tokens.Hr | Tokens.HTML
 
@@ -36,7 +36,7 @@ function linesOf(token: Block, look: MarkdownLook): readonly string[] {
     case 'heading':
       return wrapped(colors.bold(inline(token.tokens, colors)), columns)
     case 'code': {
-      const indent = columns - codeIndent.length < LEAST_COLUMNS ? '' : codeIndent
+      const indent = columns - codeIndent.length < MIN_COLUMNS ? '' : codeIndent
       const room = columns - indent.length
       if (/^(?:diff|patch)\b/.test(token.lang ?? ''))
         return indented(diffLines(token.text, { columns: look.isPlain ? undefined : room, colors, long: 'wrap' }), indent)
@@ -47,7 +47,7 @@ function linesOf(token: Block, look: MarkdownLook): readonly string[] {
     case 'hr':
       return [look.isPlain ? '---' : colors.dim('─'.repeat(Math.max(1, Math.min(columns, 40))))]
     case 'blockquote':
-      if (columns - 2 < LEAST_COLUMNS) return wrapped(token.raw.trimEnd(), columns)
+      if (columns - 2 < MIN_COLUMNS) return wrapped(token.raw.trimEnd(), columns)
       return indented(linesOfAll(token.tokens, { ...look, columns: columns - 2 }, true), look.isPlain ? '> ' : colors.dim('│ '))
     case 'list':
       return listLines(token, look)
@@ -72,7 +72,7 @@ function listLines({ items, loose, ordered, start, raw }: Tokens.List, look: Mar
     task ? signs[checked ? 'done' : 'open'] : ordered ? `${Number(start || 1) + at}.` : signs.item,
   )
   const width = marks.reduce((most, mark) => Math.max(most, mark.length), 0) + 1
-  if (look.columns - width < LEAST_COLUMNS) return wrapped(raw.trimEnd(), look.columns)
+  if (look.columns - width < MIN_COLUMNS) return wrapped(raw.trimEnd(), look.columns)
   return items.flatMap(({ tokens }, at) => {
     const lines = linesOfAll(tokens, { ...look, columns: look.columns - width }, loose)
     const [first = '', ...rest] = indented(lines.length === 0 ? [''] : lines, ' '.repeat(width))
