@@ -300,16 +300,16 @@ const bytesIn = (folder: string): number =>
 /** Bytes of the packed packages, minified and gzipped. */
 describe('sizes', () => {
   it.each([
-    ['startTurn', `export { defineTool, openaiChat, startTurn } from '@mulligan/core'`, 37_550],
+    ['startTurn', `export { defineTool, openaiChat, startTurn } from '@mulligan/core'`, 38_050],
     [
       'startTurn and every family of models',
       `export { defineTool, leakedCalls, openaiChat, startTurn } from '@mulligan/core'; export { families } from '@mulligan/repair'`,
-      65_650,
+      66_100,
     ],
     [
       'an executor and its tools',
       `export { createExecutor } from '@mulligan/core/executor'; export { defineTool, ModelRetry, render } from '@mulligan/core'`,
-      33_050,
+      33_550,
     ],
     ['one family of models', `export { glm, parseWith } from '@mulligan/repair'`, 28_450],
   ])('%s', async (_, code, most) => {
@@ -321,7 +321,7 @@ describe('sizes', () => {
       project.dir,
       `export * from '@mulligan/core/executor'; export { defineTool } from '@mulligan/core'; export * from '@mulligan/repair'`,
     )
-    expect((await bundleSize(project.dir, `export * from '@mulligan/ai-sdk'`, ['ai'])) - base).toBeLessThanOrEqual(8600)
+    expect((await bundleSize(project.dir, `export * from '@mulligan/ai-sdk'`, ['ai'])) - base).toBeLessThanOrEqual(9000)
   })
 })
 

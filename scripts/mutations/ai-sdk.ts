@@ -1,5 +1,5 @@
 /** Rules of the engine in the AI SDK's loop. */
-import type { Mutation } from './mutation.ts'
+import { core, type Mutation } from './mutation.ts'
 
 const source = (file: string): string => `packages/ai-sdk/src/${file}`
 const test = (file: string, name: string): Mutation['test'] => ({ file: source(file), name })
@@ -148,5 +148,61 @@ export const AI_SDK: readonly Mutation[] = [
     find: `if (held.length === 0) throw error`,
     replace: `throw error`,
     test: test('unchanged.test.ts', 'a stream that fails where a call could begin'),
+  },
+  {
+    id: 'ai-sdk-async-rule',
+    rule: 'in the AI SDK’s loop: a rule of a schema that rejects does not end the process',
+    file: core('schema/schema.ts'),
+    find: `schema['~standard'].vendor === 'zod' && 'safeParseAsync' in schema`,
+    replace: `false`,
+    test: test('limits-of-the-sdk.test.ts', 'a rule of a schema that rejects'),
+  },
+  {
+    id: 'ai-sdk-decided-input',
+    rule: 'in the AI SDK’s loop: with a policy, the tool gets the input that was decided about',
+    file: source('turn.ts'),
+    find: `hasPolicy && !equal(input, call.input)`,
+    replace: `false`,
+    test: test('limits-of-the-sdk.test.ts', 'with a policy, the tool gets the input'),
+  },
+  {
+    id: 'ai-sdk-failed-reply',
+    rule: 'in the AI SDK’s loop: calls of a reply that failed are no repetitions',
+    file: source('model.ts'),
+    find: `const restarted = turn.restart()`,
+    replace: `const restarted = undefined`,
+    test: test('limits-of-the-sdk.test.ts', 'calls of a reply that failed'),
+  },
+  {
+    id: 'ai-sdk-begun',
+    rule: 'in the AI SDK’s loop: a call that ran is not said to be cancelled',
+    file: source('turn.ts'),
+    find: `const hasBegun = begun.delete(toolCallId)`,
+    replace: `const hasBegun = false`,
+    test: test('limits-of-the-sdk.test.ts', 'a call whose id a later call takes'),
+  },
+  {
+    id: 'ai-sdk-tool-limit',
+    rule: 'in the AI SDK’s loop: the SDK’s own time limits reach the tool',
+    file: source('tools.ts'),
+    find: `AbortSignal.any([ctx.signal, about.abortSignal])`,
+    replace: `ctx.signal`,
+    test: test('limits-of-the-sdk.test.ts', 'a limit of one call of an agent'),
+  },
+  {
+    id: 'ai-sdk-refine-secret',
+    rule: 'in the AI SDK’s loop: the message of an exception of the app’s refinement is not told',
+    file: source('refine.ts'),
+    find: `if (value === FAILED)`,
+    replace: `if (value === FAILED) return refine(input)\n          if (false)`,
+    test: test('limits-of-the-sdk.test.ts', 'reaches nobody with its secret'),
+  },
+  {
+    id: 'ai-sdk-second-reply',
+    rule: 'in the AI SDK’s loop: a second reply ends with its reader',
+    file: source('middleware.ts'),
+    find: `(second ?? reader).cancel(reason)`,
+    replace: `reader.cancel(reason)`,
+    test: test('limits-of-the-sdk.test.ts', 'a second reply is read only as fast'),
   },
 ]

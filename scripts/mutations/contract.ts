@@ -356,4 +356,12 @@ export const CONTRACT: readonly Mutation[] = [
     replace: `[decideOn(first)]`,
     test: contract('of several targets each has to be allowed'),
   },
+  {
+    id: 'policy-on-what-runs',
+    rule: 'approval: a rule about a parameter holds for what the tool gets',
+    file: core('create-executor.ts'),
+    find: `isRecord(value) && !equal(value, call.input) ? strictestOf(decide(call.input), decide(value)) : decide(call.input)`,
+    replace: `decide(call.input)`,
+    test: contract('a rule about a parameter holds for what the tool gets: trimmed'),
+  },
 ]

@@ -21,6 +21,12 @@ async function approval(
   const outcome = await turn.prepared(call, messages)
   // A refused call needs no approval. Its result is reported when it is to run, or here if it runs elsewhere.
   if (outcome?.kind === 'result') return isRunHere ? statusOf(undefined) : { type: 'denied', reason: render(outcome.record.result) }
+  // The SDK throws if a tool that runs elsewhere is approved, so only a policy of the app's own keeps such a call from running.
+  if (outcome?.kind === 'approval' && !isRunHere) {
+    if (!turn.hasPolicy) return statusOf(await theirs())
+    const { result } = await turn.deny(outcome.call, outcome.request.reason)
+    return { type: 'denied', reason: render(result) }
+  }
   const ours: Status = outcome?.kind === 'approval' ? { type: 'user-approval', reason: outcome.request.reason } : statusOf(undefined)
   const given = statusOf(await theirs())
   const status = STRICTNESS.indexOf(given.type) >= STRICTNESS.indexOf(ours.type) ? given : ours
@@ -39,6 +45,8 @@ export function approvals(turn: Turn, tools: ToolSet, theirs: ToolApproval | und
   if (typeof theirs === 'function')
     return (request) => {
       const { toolCall, messages } = request
+      if (toolCall.providerExecuted || isForeign(Object.hasOwn(tools, toolCall.toolName) ? tools[toolCall.toolName] : undefined))
+        return theirs(request)
       return approval(turn, toolCall, messages, { theirs: () => theirs(request), isRunHere: isRunHere(toolCall.toolName) })
     }
   const entries = Object.entries<ToolSet[string]>(tools).flatMap(([toolName, tool]) => {
@@ -92,8 +100,7 @@ export async function repaired(turn: Turn, request: RepairRequest, theirs: Repai
   const read = resolved(call, outcome)
   const isNew = read.toolName !== toolCall.toolName || read.input !== toolCall.input
   if (outcome?.kind !== 'result' && isNew) return read
-  // A call that the SDK refuses unchanged does not run, for example one of a tool that is not active in this step.
-  const result = !outcome || outcome.kind === 'result' ? outcome?.record.result : (await turn.deny(outcome.call, error.message)).result
+  const result = !outcome || outcome.kind === 'result' ? outcome?.record.result : (await turn.refuse(outcome.call, error.message)).result
   const message = result ? render(result) : error.message
   Object.assign(error, { message, toString: () => message })
   return null

@@ -36,10 +36,10 @@ export function middlewareOf(
       const result = await doStream()
       const pipeline = pipelineFor(params, false)
       if (!pipeline) return result
-      const again = async function* (told: string, first: PartOf<'finish'>): AsyncGenerator<Part> {
+      const again = async (told: string, first: PartOf<'finish'>): Promise<ReadableStream<Part> | undefined> => {
         const next = secondRequest(params, told)
-        const { stream } = await model.doStream(next)
-        yield* continued(first, stream, pipelineFor(next, true) ?? pipeline)
+        const second = await orUndefined(model.doStream(next), params)
+        return second && through(second.stream, continued(first, pipelineFor(next, true) ?? pipeline))
       }
       return { ...result, stream: through(result.stream, pipeline, again) }
     },
@@ -52,11 +52,20 @@ export function middlewareOf(
       const told = pipeline.askAgain?.()
       if (told === undefined) return first
       const next = secondRequest(params, told)
-      const second = await whole(await model.doGenerate(next), pipelineFor(next, true) ?? pipeline)
+      const reply = await orUndefined(model.doGenerate(next), params)
+      if (!reply) return first
+      const second = await whole(reply, pipelineFor(next, true) ?? pipeline)
       return { ...second, content: [...first.content, ...second.content], usage: sum(first.usage, second.usage) }
     },
   }
 }
+
+/** The reply to a second request; undefined if it failed, because the first reply is still good. */
+const orUndefined = <T>(reply: PromiseLike<T>, { abortSignal }: LanguageModelV4CallOptions): Promise<T | undefined> =>
+  Promise.resolve(reply).catch((error: unknown) => {
+    if (abortSignal?.aborted) throw error
+    return undefined
+  })
 
 /** Another specification has other parts, some of which would be lost. */
 function mustBeKnown({ specificationVersion }: { readonly specificationVersion: string }): void {
@@ -105,19 +114,16 @@ function contentOf(parts: readonly Part[], original: readonly LanguageModelV4Con
   return content
 }
 
-/** Continues the first reply with the parts of the second. */
-async function* continued(first: PartOf<'finish'>, stream: ReadableStream<Part>, pipeline: Pipeline): AsyncGenerator<Part> {
-  const reader = stream.getReader()
-  try {
-    for (let read = await reader.read(); !read.done; read = await reader.read())
-      for (const one of await pipeline.part(read.value))
-        if (one.type === 'finish') yield { ...one, usage: sum(first.usage, one.usage) }
-        else if (one.type !== 'stream-start') yield asMore(one)
-  } catch (error) {
-    for (const one of pipeline.end(true)) yield asMore(one)
-    throw error
+/** Passes on a second reply as the rest of the first. */
+function continued(first: PartOf<'finish'>, pipeline: Pipeline): Pipeline {
+  const more = (one: Part): readonly Part[] => {
+    if (one.type === 'finish') return [{ ...one, usage: sum(first.usage, one.usage) }]
+    return one.type === 'stream-start' ? [] : [asMore(one)]
   }
-  for (const one of pipeline.end()) yield asMore(one)
+  return {
+    part: async (one) => (await pipeline.part(one)).flatMap(more),
+    end: (isFailed) => pipeline.end(isFailed).flatMap(more),
+  }
 }
 
 /** Text and reasoning of the two replies must not share an id; calls have ids of their own. */
@@ -138,9 +144,11 @@ function sum(first: LanguageModelV4Usage, more: LanguageModelV4Usage): LanguageM
 function through(
   stream: ReadableStream<Part>,
   pipeline: Pipeline,
-  again: (told: string, first: PartOf<'finish'>) => AsyncGenerator<Part>,
+  again?: (told: string, first: PartOf<'finish'>) => Promise<ReadableStream<Part> | undefined>,
 ): ReadableStream<Part> {
   const reader = stream.getReader()
+  /** The second reply, which is read before the end of the first. */
+  let second: ReadableStreamDefaultReader<Part> | undefined
   let failed: { readonly error: unknown } | undefined
 
   /** Passes on what is held back before the stream fails, because an error discards what is queued. */
@@ -156,6 +164,11 @@ function through(
       pull: async (controller) => {
         if (failed) throw failed.error
         for (let isEmpty = true; isEmpty; ) {
+          if (second) {
+            const more = await second.read()
+            if (!more.done) return controller.enqueue(more.value)
+            second = undefined
+          }
           let read: Awaited<ReturnType<typeof reader.read>>
           try {
             read = await reader.read()
@@ -165,10 +178,11 @@ function through(
           const passed = read.done ? pipeline.end() : pipeline.part(read.value)
           // Only promises are awaited: an unnecessary await costs more than the work.
           for (const one of passed instanceof Promise ? await passed : passed) {
-            isEmpty = false
             const told = one.type === 'finish' ? pipeline.askAgain?.() : undefined
-            if (told === undefined || one.type !== 'finish') controller.enqueue(one)
-            else for await (const more of again(told, one)) controller.enqueue(more)
+            if (told !== undefined && one.type === 'finish') second = (await again?.(told, one))?.getReader()
+            if (second) continue
+            isEmpty = false
+            controller.enqueue(one)
           }
           if (read.done) {
             controller.close()
@@ -176,7 +190,7 @@ function through(
           }
         }
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel: (reason) => (second ?? reader).cancel(reason),
     },
     // Parts are read on demand; a queue would only add overhead.
     { highWaterMark: 0 },

@@ -21,6 +21,9 @@ export interface StepOptions extends Pick<GateOptions, 'accept' | 'admit' | 'isF
   readonly last: ConcludingEvent['by'] | undefined
 }
 
+/** Set here and not in the settings, with which the SDK throws even for a call that its provider has run. */
+const NO_CALLS = { type: 'none' } as const
+
 export function stepModel(model: LanguageModel, step: StepOptions): LanguageModelV4 {
   const { turn, tools, last, options } = step
   const observes = options.mode === 'observe'
@@ -30,14 +33,16 @@ export function stepModel(model: LanguageModel, step: StepOptions): LanguageMode
   )
   async function request(given: LanguageModelV4CallOptions) {
     turn.stopWith(given.abortSignal)
+    // Only promises are awaited: an unnecessary await costs more than the work.
+    const restarted = turn.restart()
+    if (restarted) await restarted
     let { prompt } = given
     if (!observes) {
       const names = new Set([...tools, ...(given.tools ?? [])].map(({ name }) => name))
-      // Only promises are awaited: an unnecessary await costs more than the work.
       if (!isProjected(prompt, names, turn.projection)) prompt = await projected(prompt, names, turn.projection)
       if (last) prompt = instructed(prompt, conclusion(last))
     }
-    const params = { ...given, prompt }
+    const params = { ...given, prompt, ...(last && { toolChoice: NO_CALLS }) }
     return { params, model: target, doGenerate: () => target.doGenerate(params), doStream: () => target.doStream(params) }
   }
   const { provider, modelId, supportedUrls } = target

@@ -98,7 +98,8 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
           return { call: resolved(call, outcome), needsApproval: outcome.kind === 'approval' }
         },
       })
-      return { ...theirs, model, ...(last && { toolChoice: 'none' }) }
+      // The model is told not to make a call, and may then not be required to.
+      return { ...theirs, model, ...(last && { toolChoice: 'auto' }) }
     }
   }
 

@@ -3,6 +3,8 @@ import { canonical } from '@mulligan/repair'
 import type { Settings } from './settings.ts'
 
 type Refine = (input: unknown) => unknown
+/** In place of the value if the user's function threw. */
+const FAILED = Symbol('failed')
 export type Refinement = ReturnType<typeof createRefinement>
 
 export function createRefinement({ experimental_refineToolInput: theirs }: Settings) {
@@ -17,9 +19,15 @@ export function createRefinement({ experimental_refineToolInput: theirs }: Setti
     if (!refine) return undefined
     return async (input) => {
       const key = keyOf(tool, input)
-      const value = await refine(input)
-      refined.set(key, [...(refined.get(key) ?? []), value])
-      return value
+      const add = (value: unknown) => refined.set(key, [...(refined.get(key) ?? []), value])
+      try {
+        const value = await refine(input)
+        add(value)
+        return value
+      } catch (error) {
+        add(FAILED)
+        throw error
+      }
     }
   }
 
@@ -32,6 +40,8 @@ export function createRefinement({ experimental_refineToolInput: theirs }: Setti
           const [value, ...more] = refined.get(keyOf(tool, input)) ?? []
           if (value === undefined) return refine(input)
           refined.set(keyOf(tool, input), more)
+          // The engine has logged the exception, whose message may hold a secret.
+          if (value === FAILED) throw new Error(`The input of ${tool} could not be refined.`)
           return value
         },
       ]),

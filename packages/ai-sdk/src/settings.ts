@@ -88,7 +88,12 @@ export interface RepairRequest {
   readonly error: Error
 }
 interface ToolApprovalRequest {
-  readonly toolCall: { readonly toolCallId: string; readonly toolName: string; readonly input: unknown }
+  readonly toolCall: {
+    readonly toolCallId: string
+    readonly toolName: string
+    readonly input: unknown
+    readonly providerExecuted?: boolean | undefined
+  }
   readonly messages: readonly ModelMessage[]
 }
 /** What the SDK passes in addition to the input of a call. */

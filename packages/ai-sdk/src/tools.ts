@@ -86,8 +86,7 @@ export const convertedTools = (tools: ToolSet): ToolSet =>
 /** Replaces properties of the tool. Methods stay bound to the original, and getters run on each access. */
 function withMembers(tool: SdkTool, changed: Readonly<Record<PropertyKey, unknown>>): SdkTool {
   const read = (key: PropertyKey): unknown => (Object.hasOwn(changed, key) ? changed[key] : methodOf(tool, Reflect.get(tool, key)))
-  if (isPlain(tool))
-    return { ...Object.fromEntries(Object.entries(tool).map(([key, value]) => [key, methodOf(tool, value)])), ...changed } as SdkTool
+  if (isPlain(tool)) return Object.fromEntries(Reflect.ownKeys({ ...tool, ...changed }).map((key) => [key, read(key)])) as SdkTool
   // The target is an empty object, because a proxy must report the properties of a frozen target unchanged.
   const proxy = new Proxy(
     {},
@@ -113,7 +112,10 @@ const methodOf = (tool: SdkTool, value: unknown): unknown =>
 
 const isPlain = (tool: SdkTool): boolean =>
   Object.getPrototypeOf(tool) === Object.prototype &&
-  Object.values(Object.getOwnPropertyDescriptors(tool)).every(({ enumerable, get }) => enumerable && !get)
+  Reflect.ownKeys(tool).every((key) => {
+    const { enumerable, get } = Object.getOwnPropertyDescriptor(tool, key) as PropertyDescriptor
+    return enumerable && !get
+  })
 
 /** Replaces `execute`; tools without `execute` are unchanged. */
 export const mapExecute = (tools: ToolSet, around: (run: Execute, name: string) => Execute): ToolSet =>
@@ -135,10 +137,13 @@ export function withEngine(turn: Turn, run: Execute, toolName: string, streams =
   const start = (input: unknown, about: Parameters<Execute>[1], show: (value: unknown) => void): Promise<unknown> =>
     turn.run({ toolCallId: about.toolCallId, toolName, input }, about.messages, (ctx, decided) => {
       // A signal is only created for a tool that reads it.
+      let signal: AbortSignal | undefined
       const value = run(decided, {
         ...about,
         get abortSignal() {
-          return ctx.signal
+          // The SDK's own signal has limits that the engine does not know, such as those of a single call of an agent.
+          signal ??= about.abortSignal ? AbortSignal.any([ctx.signal, about.abortSignal]) : ctx.signal
+          return signal
         },
       })
       return isIterable(value) ? lastOf(value, ctx.signal, show) : value

@@ -1,5 +1,5 @@
 /** One turn in a loop run by the SDK: its executor, and the outcome of each call by the provider's id. */
-import type { CallRecord, Effect, Policy, Tool, ToolContext, ToolError } from '@mulligan/core'
+import type { CallRecord, Effect, Policy, Tool, ToolContext, ToolError, ToolResult } from '@mulligan/core'
 import { notOk, render } from '@mulligan/core'
 import {
   type AcceptedCall,
@@ -8,10 +8,12 @@ import {
   disclosesMessage,
   hasNothingToRedact,
   partsOf,
+  REPLACED,
   reasonToConclude,
 } from '@mulligan/core/adapter'
 import type { Breakers, Executor, ParsedCall, Prepared, PreparedCall } from '@mulligan/core/executor'
 import { createExecutor, DEFAULT_RESULT_TOKENS, isMulliganError, systemClock } from '@mulligan/core/executor'
+import { equal, isRecord } from '@mulligan/repair'
 import type { ModelMessage } from 'ai'
 import type { ConcludingEvent, MulliganOptions, TurnEvent } from './options.ts'
 import { approvedIn, indeterminateIn, type Projection, parsed } from './prompt.ts'
@@ -76,6 +78,8 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   /** Whether healthy calls skip the executor: no counters, events, approvals or policy. */
   const decidesNothing =
     !isFull && !budgets && !guard && !canAsk && limits.calls === Infinity && !options.policy && !onEvent && !refinement.forSdk
+  /** With a policy, the tool gets exactly what was decided about, even if the schema reads an input differently each time. */
+  const hasPolicy = options.policy !== undefined
   const mayConclude = guard || Object.values(limits).some((limit) => limit < Infinity)
   const isUnsupervised = (name: string): boolean => !isFull && effectOf(options, name) === undefined
   const breakers = options.breakers ?? (isFull ? undefined : NO_BREAKERS)
@@ -85,6 +89,10 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   /** Healthy calls, by the provider's id. They are admitted only if something is asked about them. */
   const accepted = new Map<string, AcceptedCall>()
   const notes = new Map<string, readonly string[]>()
+  /** Ids of the provider of calls that have begun to run. */
+  const begun = new Set<string>()
+  /** Calls decided about in this step. */
+  let ofStep: SdkCall[] = []
   const running = new Map<string, (ctx: ToolContext, input: unknown) => unknown>()
   const started = clock.now()
   const projection: Projection = { maxTokens: maxResultTokens, spill, notes, done: new Map() }
@@ -129,6 +137,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   function begin(next: number, messages: readonly ModelMessage[]): Promise<unknown> | undefined {
     step = next
     calls = 0
+    ofStep = []
     return engine ? undefined : open(messages)
   }
 
@@ -147,6 +156,8 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     // There must always be a decision, because the SDK may ask for it in the meantime.
     const before = outcomes.has(toolCallId) ? revoke(call) : undefined
     accepted.delete(toolCallId)
+    begun.delete(toolCallId)
+    ofStep.push(call)
     const outcome = decided(call, { ...incoming(call), id: `${id}/${step}/${calls++}`, ...more }, before)
     outcomes.set(toolCallId, outcome)
     return outcome
@@ -214,6 +225,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     messages: readonly ModelMessage[],
     execute: (ctx: Pick<ToolContext, 'signal'>, input: unknown) => unknown,
   ) {
+    begun.add(call.toolCallId)
     const healthy = runAccepted && accepted.get(call.toolCallId)
     const ready = healthy ? undefined : await permitted(call, messages)
     let value: unknown
@@ -238,7 +250,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
       }
     }
     const ended = ready
-      ? executed(ready, (ctx, input) => start(ctx, ready.unrefined ? input : call.input))
+      ? executed(ready, (ctx, input) => start(ctx, ready.unrefined || (hasPolicy && !equal(input, call.input)) ? input : call.input))
       : (runAccepted as RunAccepted)(healthy as AcceptedCall, call.input, (ctx) => start(ctx, call.input))
     const result = ended instanceof Promise ? await ended : ended
     if (!result) return value
@@ -248,8 +260,15 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
       if (!isFull && thrown && isHarmless(thrown.error, result, ready?.tool ?? call.toolName)) throw thrown.error
       throw new ToolCallError(result, thrown?.error)
     }
-    if (result.notes) notes.set(call.toolCallId, [...(notes.get(call.toolCallId) ?? []), ...result.notes])
+    const more = newNotes(result, value)
+    if (more.length > 0) notes.set(call.toolCallId, [...(notes.get(call.toolCallId) ?? []), ...more])
     return value
+  }
+
+  /** The notes for the model that are not in the value. The value itself is sent as the SDK writes it, whatever of it is not JSON. */
+  function newNotes({ notes = [] }: ToolResult, value: unknown): readonly string[] {
+    const own = isRecord(value) && Array.isArray(value['notes']) ? value['notes'] : []
+    return notes.filter((note) => note !== REPLACED && !own.includes(note))
   }
 
   async function executed(call: PreparedCall, start: (ctx: ToolContext, input: unknown) => unknown) {
@@ -286,18 +305,27 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
   const mayAskAgain = (): boolean => step + repeatedRequests + 1 < limits.requests
   const askedAgain = (): void => void repeatedRequests++
   async function revoke({ toolCallId }: SdkCall): Promise<void> {
+    const hasBegun = begun.delete(toolCallId)
     const outcome = outcomes.get(toolCallId)
     outcomes.delete(toolCallId)
     accepted.delete(toolCallId)
     const before = await outcome
-    if (!before || before.kind === 'result') return
-    await (await open()).settle(before.call, notOk('cancelled', 'The reply ended before this call was complete. It was not run.'))
+    if (!before || before.kind === 'result' || hasBegun) return
+    await settle(before.call, notOk('cancelled', 'The reply ended before this call was complete. It was not run.'))
   }
-  const deny = async (call: PreparedCall, reason: string | undefined): Promise<CallRecord> =>
-    (await open()).settle(call, notOk('permission', reason ?? 'The app denied the call.', { status: 'denied' }))
+  /** Takes back what was decided about the calls of a reply that failed, because the SDK has sent its request again. */
+  const restart = (): Promise<unknown> | undefined => (ofStep.length > 0 ? Promise.all(ofStep.splice(0).map(revoke)) : undefined)
+  const settle = async (call: PreparedCall, error: ToolError): Promise<CallRecord> => (await open()).settle(call, error)
+  const deny = (call: PreparedCall, reason = 'The app denied the call.'): Promise<CallRecord> =>
+    settle(call, notOk('permission', reason, { status: 'denied' }))
+  /** For a call that the SDK refuses, for example because its tool is not active in this step. It may be active in the next one. */
+  const refuse = (call: PreparedCall, reason: string): Promise<CallRecord> =>
+    settle(call, notOk('unknown_tool', reason, { status: 'failed' }))
   return {
+    hasPolicy,
     projection,
     begin,
+    restart,
     endReason,
     mayAskAgain,
     askedAgain,
@@ -310,6 +338,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     prepared,
     revoke,
     deny,
+    refuse,
     run,
     emit,
   }

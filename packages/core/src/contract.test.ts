@@ -17,6 +17,7 @@ import {
   type ToolDefinition,
   ToolFailure,
   type ToolResult,
+  type ToolSchema,
   TransientError,
   withErrors,
 } from './index.ts'
@@ -980,6 +981,26 @@ describe('approval', () => {
     expect(await outcome(long)).toBe('keys stay')
   })
 
+  it.each<[string, ToolSchema, object]>([
+    ['as it is', z.object({ path: z.string() }), { path: '/etc/shadow' }],
+    ['trimmed', z.object({ path: z.string().trim() }), { path: ' /etc/shadow' }],
+    ['a default', z.object({ path: z.string().default('/etc/shadow') }), {}],
+    ['renamed', z.object({ file: z.string() }).transform(({ file }) => ({ path: file })), { file: '/etc/shadow' }],
+    ['of the name that the model uses', z.object({ path: z.string() }).transform(({ path }) => ({ file: path })), { path: '/etc/shadow' }],
+    [
+      'beside a getter that throws',
+      z.object({ path: z.string() }).transform(({ path }) => withBrokenGetter({ path })),
+      { path: '/etc/shadow' },
+    ],
+  ])('a rule about a parameter holds for what the tool gets: %s', async (_, schema, input) => {
+    const policy = rulesPolicy([{ decision: 'deny', input: { path: '/etc/*' } }], () => ({ decision: 'allow', reason: 'the rest' }))
+    const ran: unknown[] = []
+    const reads = defineTool({ name: 'read', description: 'reads a file', input: schema, effect: 'read', execute: (got) => ran.push(got) })
+    const { call } = harness([reads], { policy })
+    expect(failure(await call('read', input)).status).toBe('denied')
+    expect(ran).toEqual([])
+  })
+
   it('a policy that fails allows nothing', async () => {
     const { call, logged } = harness([fine], {
       policy: () => {
@@ -1060,3 +1081,11 @@ describe('results', () => {
     expect(result).toMatchObject({ ok: false, status: 'failed', error: 'no such table' })
   })
 })
+
+const withBrokenGetter = (value: object): object =>
+  Object.defineProperty({ ...value }, 'size', {
+    enumerable: true,
+    get() {
+      throw new Error('boom')
+    },
+  })

@@ -4,7 +4,7 @@
  * bound → record. Nothing a tool or a model does makes it throw.
  */
 
-import { clonePlain, hash, indexNames, type NameIndex, resolveName } from '@mulligan/repair'
+import { clonePlain, equal, hash, indexNames, isRecord, type NameIndex, resolveName } from '@mulligan/repair'
 import { createApproval } from './approval.ts'
 import {
   about,
@@ -23,7 +23,7 @@ import {
 import { type ResolvedCall, resolveCall } from './call/resolve-call.ts'
 import type { Executor, ExecutorOptions } from './executor-options.ts'
 import type { ProposedChanges } from './layer.ts'
-import { decideOnChanges, decideOnTargets, defaultPolicy } from './policy.ts'
+import { decideOnChanges, decideOnTargets, defaultPolicy, strictestOf, type TargetsDecision } from './policy.ts'
 import { createRecorder, type Done } from './recorder.ts'
 import { notOk, type ToolError } from './result.ts'
 import { failureOf, fromThrown } from './run/classify.ts'
@@ -140,13 +140,19 @@ export function createExecutor(options: ExecutorOptions): Executor {
     (error: unknown) =>
       log(id, tool, error)
 
+  /** Decides on the input as the model sent it and as the tool gets it, because a schema may trim, complete or rename what is in it. */
+  function strictest(call: PreparedCall, decide: (input: PreparedCall['input']) => TargetsDecision): TargetsDecision {
+    const value = values.get(call)
+    return isRecord(value) && !equal(value, call.input) ? strictestOf(decide(call.input), decide(value)) : decide(call.input)
+  }
+
   /** Returns a refusal, a question for a person, or the call, ready to run. */
   function decideByPolicy(call: PreparedCall): ToolError | Exclude<Prepared, { readonly kind: 'result' }> {
-    const { tool, effect, input } = call
+    const { tool, effect } = call
     const targets = targetsOf(call)
     const denial = earlierDenial(state().denials, tool, keysOfTargets(call, targets))
     if (denial !== undefined) return refuse.denied('before', denial)
-    const decided = decideOnTargets(policy, { tool, effect, input }, targets, logged(call))
+    const decided = strictest(call, (input) => decideOnTargets(policy, { tool, effect, input }, targets, logged(call)))
     if (decided.decision === 'deny') return refuse.denied('policy', decided.reason)
     hold(call)
     // Running a confined call has no effect: the changes on its layer are decided afterwards.

@@ -57,7 +57,7 @@ export function createRecorder(options: ExecutorOptions, index: NameIndex<Tool>,
     state = reduceTurn(state, event)
     if (event.type === 'tool.started') return options.onEvent?.(event)
     try {
-      options.onEvent?.(event)?.catch((error: unknown) => log(event.callId, event.tool, error))
+      options.onEvent?.(event)?.catch?.((error: unknown) => log(event.callId, event.tool, error))
     } catch (error) {
       log(event.callId, event.tool, error)
     }

@@ -87,7 +87,7 @@ export async function resolveCall(
   return {
     tool: undefined,
     ...(parsed.ok
-      ? refused('unknown_tool', UNKNOWN_TOOL, parsed.input, withCall(details, found.nearest, parsed.input))
+      ? refused('unknown_tool', UNKNOWN_TOOL, parsed.input, await withCall(details, found.nearest, parsed.input))
       : refused('unknown_tool', UNKNOWN_TOOL, asCame)),
   }
 }
@@ -109,7 +109,6 @@ async function refined(
 }
 
 /** Adds the suggested call if the input is valid for the suggested tool as is. */
-function withCall(details: ErrorDetails, tool: Tool | undefined, input: Record<string, unknown>): ErrorDetails {
-  const checked = tool?.check.check(input)
-  return tool && checked && 'ok' in checked && checked.ok ? { ...details, call: { tool: tool.name, input } } : details
+async function withCall(details: ErrorDetails, tool: Tool | undefined, input: Record<string, unknown>): Promise<ErrorDetails> {
+  return tool && (await tool.check.check(input)).ok ? { ...details, call: { tool: tool.name, input } } : details
 }

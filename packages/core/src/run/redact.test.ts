@@ -15,11 +15,33 @@ describe('the message of an exception', () => {
     'The key must be at least 3 characters; see docs/keys.md:12',
     'unique constraint "users_pkey": Key (id)=(4) already exists',
     'The ratio is 3/4, and/or 1:2:3.',
+    'GET http://localhost:5173/@fs/a.ts answered 404',
+    'Authorization: required for this action',
   ])('stays as it is: %s', (message) => expect(redactMessage(message)).toBe(message))
 
   it.each([
     ['connect postgres://ann:hunter2@db:5432/notes failed', 'connect postgres://[secret]@db:5432/notes failed'],
     ['GET https://hunter2@example.org', 'GET https://[secret]@example.org'],
+    ['connect postgres://ann:hu@nter2@db:5432/notes failed', 'connect postgres://[secret]@db:5432/notes failed'],
+    ['Invalid URL: mysql://ann:hun/t?e#r2@db/notes', 'Invalid URL: mysql://[secret]@db/notes'],
+    ['GET https://maps.example.org/v1?q=Oslo&key=hunter2hunter2', 'GET https://maps.example.org/v1?q=Oslo&key=[secret]'],
+    ['POST https://api.telegram.org/bot123456789:hunter2-hunter2/send', 'POST https://api.telegram.org/bot123456789:[secret]/send'],
+    ['POST https://hooks.slack.com/services/T0/B0/hunter2', 'POST https://hooks.slack.com/services/T0/B0/[secret]'],
+    ['401 for Authorization: Token hunter2hunter2', '401 for Authorization: Token [secret]'],
+    ['401 for Cookie: session=hunter2; a=b', '401 for Cookie: [secret]'],
+    ["bad config { user: 'ann', pass: 'hunter2' }", "bad config { user: 'ann', pass: [secret] }"],
+    ['AccountName=acme;AccountKey=hunter2hunter2==;x', 'AccountName=acme;AccountKey=[secret];x'],
+    ['Server=db;Password=hu,n&ter2;Database=x', 'Server=db;Password=[secret];Database=x'],
+    ['refused (token=hunter2), try again', 'refused (token=[secret]), try again'],
+    ['connect(password=hunter2,user=ann)', 'connect(password=[secret],user=ann)'],
+    ['{"name":"Authorization","value":"ApiKey 0123456789abcdef"}', '{"name":"Authorization","value":"ApiKey [secret]"}'],
+    ['no such file:/home/alice/notes.txt', 'no such file:…/notes.txt'],
+    ['not found in /usr/local/bin:/home/alice/.local/bin', 'not found in …/bin:…/bin'],
+    ['ENOENT:C:\\Users\\alice\\x', 'ENOENT:…/x'],
+    ['/export/home/alice/x not found', '…/x not found'],
+    ['boom\n    at load (webpack-internal:///(rsc)/./src/db.ts:12:9)', 'boom'],
+    ['boom\n    at load (https://app.example.com/_next/db.js:12:9)', 'boom'],
+    ['invalid key gsk_hunter2hunter2hunter2', 'invalid key [secret]'],
     ['Server=db;Password=hunter2;Database=x', 'Server=db;Password=[secret];Database=x'],
     ['refused {"token":"hunter2 x","user":"ann"}', 'refused {"token":[secret],"user":"ann"}'],
     ['password: hunter2', 'password: [secret]'],
@@ -45,6 +67,8 @@ describe('the message of an exception', () => {
   it('has no value of a variable that is a secret by its name', () => {
     vi.stubEnv('NOTES_API_KEY', 'hunter2hunter2')
     vi.stubEnv('NOTES_REGION', 'north-pole')
+    vi.stubEnv('NOTES_TOKEN', 'hunter+2/"=x')
+    expect(redactMessage('?t=hunter%2B2%2F%22%3Dx and "hunter+2/\\"=x"')).toBe('?t=[secret] and "[secret]"')
     expect(redactMessage('hunter2hunter2 is not known in north-pole')).toBe('[secret] is not known in north-pole')
   })
 

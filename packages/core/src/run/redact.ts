@@ -10,24 +10,28 @@ const MIN_SECRET = 6
 
 /** A stack frame of JavaScript or Python: the rest of the text is the stack. */
 const STACK =
-  /\s*(?:\bat (?:[^\n()]{0,200} )?\(?(?:file:\/\/|node[:]|\/|[A-Za-z]:[\\/])[^\s()]{0,500}:\d+:\d+|\bTraceback \(most recent|\bFile "[^"\n]{1,500}", line \d)/
+  /\s*(?:\bat (?:[^\n()]{0,200} )?\(?(?:[a-z-]{2,20}:\/\/|node[:]|\/|[A-Za-z]:[\\/])[^\s]{0,500}:\d+:\d+|\bTraceback \(most recent|\bFile "[^"\n]{1,500}", line \d)/
 
 const NAMES =
-  'pass(?:word|wd|phrase)?|pwd|secret|token|api[-_ ]?key|access[-_]?key|private[-_]?key|credentials?|authorization|sig(?:nature)?'
+  'pass(?:word|wd|phrase)?|pwd|secret|token|(?:api|access|account)[-_ ]?key|private[-_]?key|credentials?|authorization|sig(?:nature)?'
 const PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g, SECRET],
   // A password or a token in a URL.
-  [/\b([a-z][a-z\d+.-]{0,30}:\/\/)[^\s/?#@'"]{1,300}@/gi, `$1${SECRET}@`],
+  [/\b([a-z][a-z\d+.-]{0,30}:\/\/)(?:[^\s/?#@'":]{0,100}:(?!\d+[/?#])[^\s'"]{1,300}|[^\s/?#@'"]{1,300})@/gi, `$1${SECRET}@`],
+  [/([?&](?:key|appid|auth|code|sig)=)[^&\s"'#]{8,}/gi, `$1${SECRET}`],
+  [/(\/bot\d{6,}:|hooks\.slack\.com\/services\/(?:\w+\/)*)[\w-]+/g, `$1${SECRET}`],
+  [/(authorization["']?\s*(?:[:=,]|,\s*["']?value["']?\s*:)\s*["']?(?:\w+\s+)?)(?=[a-z+/.=~_-]*\d)[\w+/.=~-]{8,}/gi, `$1${SECRET}`],
+  [/(\bcookie["']?\s*[:=]\s*["']?)[^\s"';=]+=[^"'\n]+/gi, `$1${SECRET}`],
   [/\b(bearer|basic)\s+[\w+/.=~-]{8,}/gi, `$1 ${SECRET}`],
   [
     new RegExp(
-      `((?:${NAMES})["']?\\s*=\\s*|(?:${NAMES})["']\\s*:\\s*|(?:pass(?:word|wd|phrase)|pwd|secret|key)\\s*:\\s*)("[^"\\n]*"?|'[^'\\n]*'?|[^\\s,;&)}]+)`,
+      `((?:${NAMES})["']?\\s*=\\s*|(?:${NAMES})["']\\s*:\\s*|(?:${NAMES})\\s*:\\s*(?=["'])|(?:pass(?:word|wd|phrase)|pwd|secret|key)\\s*:\\s*)("[^"\\n]*"?|'[^'\\n]*'?|(?:(?![&,]\\w+[=:])[^\\s;])*[^\\s;,&)}])`,
       'gi',
     ),
     `$1${SECRET}`,
   ],
   [
-    /\b(?:sk|pk|rk)[-_][\w-]{12,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{20,}|\bxox[abeprs]-[\w-]{10,}|\bAKIA[A-Z\d]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
+    /\b(?:sk|pk|rk)[-_][\w-]{12,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{20,}|\bxox[abeprs]-[\w-]{10,}|\bA[KS]IA[A-Z\d]{12,}|\b(?:gsk_|xai-|hf_|r8_|pplx-|glpat-|npm_|SG\.|ya29\.|xapp-|whsec_)[\w.-]{16,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
     SECRET,
   ],
 ]
@@ -35,8 +39,11 @@ const PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 const ROOTS =
   'home|Users|root|var|etc|tmp|opt|usr|srv|mnt|media|proc|sys|run|private|Volumes|app|apps|code|data|build|builds|work|workspaces?|github|nix|lib|bin|Library|Applications'
 /** An absolute path of a machine. Only one in quotes may contain blanks. */
-const PATH = `(?:file:\\/\\/)?(?:\\/(?:${ROOTS})(?=[\\/\\s'"\`]|$)|~(?=\\/)|[A-Za-z]:[\\\\/]|\\\\\\\\)`
-const PATHS = [new RegExp(`(?<=(['"\`]))${PATH}[^'"\`\\n]*(?=\\1)`, 'g'), new RegExp(`(?<![\\w.:/~-])${PATH}[^\\s'"\`,;:()<>]*`, 'g')]
+const PATH = `(?:file:\\/\\/)?(?:\\/(?:export\\/)?(?:${ROOTS})(?=[\\/\\s'"\`]|$)|~(?=\\/)|[A-Za-z]:[\\\\/]|\\\\\\\\)`
+const PATHS = [
+  new RegExp(`(?<=(['"\`]))${PATH}[^'"\`\\n]*(?=\\1)`, 'g'),
+  new RegExp(`(?<![\\w./~-]|\\b\\w:|:\\d{1,5})${PATH}[^\\s'"\`,;:()<>]*`, 'g'),
+]
 
 interface Environment {
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -46,7 +53,7 @@ interface Environment {
 /** What the runtime tells about its environment; nothing in a browser. */
 const environment = (): Environment => (globalThis as { readonly process?: Environment }).process ?? {}
 
-const SECRET_NAME = /key|token|secret|pass|credential|auth|cookie|dsn|_ur[il]$/i
+const SECRET_NAME = /key|token|secret|pass|_pwd|credential|auth|cookie|dsn|_ur[il]$/i
 
 /** Returns the message with secrets, stacks and paths outside the working folder removed, and shortened. */
 export function redactMessage(message: string): string {
@@ -70,10 +77,13 @@ export function hasNothingToRedact(value: unknown, depth = 0): boolean {
     ([key, { value: member, get }]) =>
       !get &&
       !SECRET_NAME.test(key) &&
-      (typeof member !== 'string' || (!ESCAPED.test(member) && hasNothingToRedact(`${key}: ${member}`))) &&
+      // A secret may stand beside its name, as in a list of headers.
+      (typeof member !== 'string' || (!isSecretName(member) && !ESCAPED.test(member) && hasNothingToRedact(`${key}: ${member}`))) &&
       hasNothingToRedact(member, depth + 1),
   )
 }
+
+const isSecretName = (text: string): boolean => /^[\w-]+$/.test(text) && SECRET_NAME.test(text)
 
 const isPlain = (value: object): boolean => Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
@@ -81,7 +91,8 @@ function redacted(message: string): string {
   const { env = {}, cwd } = environment()
   let [text = ''] = message.split(STACK, 1)
   for (const [name, value = ''] of Object.entries(env))
-    if (value.length >= MIN_SECRET && SECRET_NAME.test(name)) text = text.replaceAll(value, SECRET)
+    if (value.length >= MIN_SECRET && SECRET_NAME.test(name))
+      for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) text = text.replaceAll(form, SECRET)
   for (const [pattern, replacement] of PATTERNS) text = text.replace(pattern, replacement)
   text = withoutFolder(text, cwd?.() ?? '/')
   for (const pattern of PATHS) text = text.replace(pattern, lastName)

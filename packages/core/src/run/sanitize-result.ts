@@ -2,7 +2,8 @@
 import { isRecord, isTooDeep } from '@mulligan/repair'
 import { isErrorType, isStatus, notOk, ok, type ToolError, type ToolResult } from '../result.ts'
 
-const REPLACED = 'Parts of the result cannot be written as JSON and were replaced.'
+/** The note of a result with a part that is not JSON. */
+export const REPLACED = 'Parts of the result cannot be written as JSON and were replaced.'
 const MAX_DEPTH = 100
 /** JSON shorter than this cannot be nested too deeply. */
 const SHALLOW = 400

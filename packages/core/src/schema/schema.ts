@@ -93,7 +93,7 @@ function standard(schema: StandardSchema, jsonSchema: JsonSchema, decides = fals
       const issues = decides ? [] : validate(closed, value)
       if (issues.length > 0) return { ok: false, issues }
       try {
-        const result = schema['~standard'].validate(value)
+        const result = validated(schema, value)
         // Not `instanceof Promise`: a promise from another realm would be mistaken for a success without a value.
         return 'then' in result ? Promise.resolve(result).then((one) => settle(one, value), threw) : settle(result, value)
       } catch (error) {
@@ -102,6 +102,28 @@ function standard(schema: StandardSchema, jsonSchema: JsonSchema, decides = fals
     },
   }
 }
+
+/**
+ * Zod first tries whether a schema is synchronous, and abandons the promises of the rules that are not: they run twice, and one that
+ * rejects ends the process. Its own asynchronous method does neither.
+ */
+async function zodResult(schema: ZodSchema, value: unknown): Promise<StandardResult<unknown>> {
+  const { success, data, error } = await schema.safeParseAsync(value)
+  return success ? { value: data } : { issues: error?.issues ?? [] }
+}
+
+interface ZodSchema {
+  readonly safeParseAsync: (value: unknown) => Promise<{
+    readonly success: boolean
+    readonly data?: unknown
+    readonly error?: { readonly issues: readonly StandardIssue[] } | undefined
+  }>
+}
+
+const validated = (schema: StandardSchema, value: unknown): ReturnType<StandardSchema['~standard']['validate']> =>
+  schema['~standard'].vendor === 'zod' && 'safeParseAsync' in schema
+    ? zodResult(schema as unknown as ZodSchema, value)
+    : schema['~standard'].validate(value)
 
 const threw = (thrown: unknown): Checked => ({ ok: false, issues: [], thrown })
 

@@ -161,7 +161,8 @@ const UNSTABLE = new Set(['durationMs', 'duration', 'elapsedMs', 'timestamp', 's
 
 function strip(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !UNSTABLE.has(key)))
+  const stable = Object.entries(value).filter(([key]) => !UNSTABLE.has(key))
+  return stable.length === 0 ? value : Object.fromEntries(stable)
 }
 
 const keyOf = (tool: string, inputKey: string): string => `${tool} ${inputKey}`
