@@ -360,7 +360,7 @@ export const CONTRACT: readonly Mutation[] = [
     id: 'policy-on-what-runs',
     rule: 'approval: a rule about a parameter holds for what the tool gets',
     file: core('create-executor.ts'),
-    find: `isRecord(value) && !equal(value, call.input) ? strictestOf(decide(call.input), decide(value)) : decide(call.input)`,
+    find: `strictestOf(decide(call.input), decide(changed))`,
     replace: `decide(call.input)`,
     test: contract('a rule about a parameter holds for what the tool gets: trimmed'),
   },

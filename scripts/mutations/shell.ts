@@ -68,8 +68,8 @@ export const SHELL: readonly Mutation[] = [
     id: 'told-before',
     rule: 'shell: commands that wait for keyboard input are refused before anything is opened',
     file: tools('shell/bash/tool.ts'),
-    find: `const found = wrong(first.value as Input)`,
-    replace: `const found = (wrong(first.value as Input), undefined) as Found`,
+    find: `const issue = await wrong(first.value as Input)`,
+    replace: `const issue = (await wrong(first.value as Input), undefined) as Found`,
     test: bash('nothing is opened until a command is run'),
   },
   {

@@ -21,13 +21,9 @@ async function approval(
   const outcome = await turn.prepared(call, messages)
   // A refused call needs no approval. Its result is reported when it is to run, or here if it runs elsewhere.
   if (outcome?.kind === 'result') return isRunHere ? statusOf(undefined) : { type: 'denied', reason: render(outcome.record.result) }
-  // The SDK throws if a tool that runs elsewhere is approved, so only a policy of the app's own keeps such a call from running.
-  if (outcome?.kind === 'approval' && !isRunHere) {
-    if (!turn.hasPolicy) return statusOf(await theirs())
-    const { result } = await turn.deny(outcome.call, outcome.request.reason)
-    return { type: 'denied', reason: render(result) }
-  }
-  const ours: Status = outcome?.kind === 'approval' ? { type: 'user-approval', reason: outcome.request.reason } : statusOf(undefined)
+  // What runs elsewhere is up to the client, unless the app has a policy or only a person may answer.
+  const asks = outcome?.kind === 'approval' && (isRunHere || turn.hasPolicy || outcome.request.forced)
+  const ours: Status = asks ? { type: 'user-approval', reason: outcome.request.reason } : statusOf(undefined)
   const given = statusOf(await theirs())
   const status = STRICTNESS.indexOf(given.type) >= STRICTNESS.indexOf(ours.type) ? given : ours
   if (outcome && status.type === 'denied') await turn.deny(outcome.call, status.reason)

@@ -304,7 +304,7 @@ describe.each(MODES)('%s', (mode) => {
   it('a tool that is not active in a step is not run', async () => {
     const { tools, ran } = searchTool()
     const { told } = await run(mode, { ...tools, ...sendTool().tools }, [call('search', { query: 'tea' }), done], { activeTools: ['send'] })
-    expect([ran, told[0]?.[0]]).toEqual([[], expect.stringMatching(/^failed \(unknown_tool\): .*Available tools: send/)])
+    expect([ran, told[0]?.[0]]).toEqual([[], expect.stringMatching(/^blocked \(unknown_tool\): .*Available tools: send/)])
   })
 })
 

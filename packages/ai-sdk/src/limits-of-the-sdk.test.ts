@@ -130,6 +130,45 @@ it('with `full`, the first reply stays if the second request fails', async () =>
   expect(text).toBe('I will now search the notes.')
 })
 
+it('an exception of `experimental_refineToolInput` without a secret stays as it is', async () => {
+  class CityError extends Error {}
+  const error = new CityError('There is no city "Xyz". Known: Rome, Oslo.')
+  const tools = { get: tool({ inputSchema: z.object({}), execute: () => 'v' }) }
+  const fails = () => {
+    throw error
+  }
+  const { steps } = await generateText(
+    mulligan(tools, { log: () => undefined }).turn({
+      model: scripted([call('get')]).model,
+      prompt: 'x',
+      experimental_refineToolInput: { get: fails },
+    }),
+  )
+  expect(steps[0]?.toolCalls[0]).toMatchObject({ error })
+})
+
+it('a tool that the client runs: a person is asked if the policy asks, and a denial by the app is recorded', async () => {
+  const send = tool({ inputSchema: z.object({ to: z.string() }) })
+  const policy = () => ({ decision: 'ask' as const, reason: 'Is it right?' })
+  const { content } = await generateText(
+    mulligan({ send } as never, { policy }).turn({ model: scripted([call('send', { to: 'ann' })]).model, prompt: 'x' } as never) as never,
+  )
+  expect(content.map(({ type }) => type)).toEqual(['tool-call', 'tool-approval-request'])
+
+  const events: TurnEvent[] = []
+  const engine = mulligan({ send } as never, { preset: 'full', onEvent: (event) => void events.push(event) })
+  const denied = { send: { type: 'denied', reason: 'not today' } } as const
+  await generateText(
+    engine.turn({
+      model: scripted([call('send', { to: 'ann' })], [say('ok')]).model,
+      prompt: 'x',
+      stopWhen: isStepCount(3),
+      toolApproval: denied,
+    } as never) as never,
+  )
+  expect(events.find(({ type }) => type === 'tool.result')).toMatchObject({ result: { status: 'denied', error: 'not today' } })
+})
+
 it('an exception of `experimental_refineToolInput` reaches nobody with its secret', async () => {
   const { model, told } = scripted([call('get')], [say('ok')])
   await generateText(
@@ -253,6 +292,35 @@ it('with `full`, calls of a reply that failed and was requested again are no rep
   const settings = { model, prompt: 'x', stopWhen: isStepCount(5), streamRetries: 5, onError: () => undefined }
   await streamText(mulligan(tools, { preset: 'full' }).turn(settings)).consumeStream()
   expect(runs).toBe(1)
+})
+
+it.each<[string, () => ReadableStream<Part>]>([
+  ['rejects', () => new ReadableStream<Part>({ pull: () => Promise.reject(new Error('rate limited')) })],
+  ['begins with an error', () => ReadableStream.from<Part>([{ type: 'error', error: new Error('rate limited') }])],
+  ['is empty', () => ReadableStream.from<Part>([])],
+  [
+    'throws at once',
+    () => {
+      throw new Error('rate limited')
+    },
+  ],
+])('the first reply stays if the second stream %s', async (_, second) => {
+  let requests = 0
+  const first: readonly Part[] = [
+    { type: 'text-start', id: '0' },
+    { type: 'text-delta', id: '0', delta: 'I will now search the notes.' },
+    { type: 'text-end', id: '0' },
+    finish('stop'),
+  ]
+  const given = new MockLanguageModelV4({
+    doStream: async () => ({ stream: requests++ === 0 ? ReadableStream.from<Part>([...first]) : second() }),
+  })
+  const model = wrapLanguageModel({ model: given, middleware: repairToolCalls({ asks: true }) })
+  const tools = [{ type: 'function' as const, name: 'search', inputSchema: { type: 'object' as const } }]
+  const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], tools })
+  const parts: Part[] = []
+  for await (const part of stream) parts.push(part)
+  expect([requests, parts.at(-1), parts.filter(({ type }) => type === 'error')]).toEqual([2, finish('stop'), []])
 })
 
 it('a second reply is read only as fast as the reader asks, and cancelled with it', async () => {

@@ -38,7 +38,7 @@ export function middlewareOf(
       if (!pipeline) return result
       const again = async (told: string, first: PartOf<'finish'>): Promise<ReadableStream<Part> | undefined> => {
         const next = secondRequest(params, told)
-        const second = await orUndefined(model.doStream(next), params)
+        const second = await orUndefined(() => model.doStream(next), params)
         return second && through(second.stream, continued(first, pipelineFor(next, true) ?? pipeline))
       }
       return { ...result, stream: through(result.stream, pipeline, again) }
@@ -52,7 +52,7 @@ export function middlewareOf(
       const told = pipeline.askAgain?.()
       if (told === undefined) return first
       const next = secondRequest(params, told)
-      const reply = await orUndefined(model.doGenerate(next), params)
+      const reply = await orUndefined(() => model.doGenerate(next), params)
       if (!reply) return first
       const second = await whole(reply, pipelineFor(next, true) ?? pipeline)
       return { ...second, content: [...first.content, ...second.content], usage: sum(first.usage, second.usage) }
@@ -61,11 +61,14 @@ export function middlewareOf(
 }
 
 /** The reply to a second request; undefined if it failed, because the first reply is still good. */
-const orUndefined = <T>(reply: PromiseLike<T>, { abortSignal }: LanguageModelV4CallOptions): Promise<T | undefined> =>
-  Promise.resolve(reply).catch((error: unknown) => {
+async function orUndefined<T>(request: () => PromiseLike<T>, { abortSignal }: LanguageModelV4CallOptions): Promise<T | undefined> {
+  try {
+    return await request()
+  } catch (error) {
     if (abortSignal?.aborted) throw error
     return undefined
-  })
+  }
+}
 
 /** Another specification has other parts, some of which would be lost. */
 function mustBeKnown({ specificationVersion }: { readonly specificationVersion: string }): void {
@@ -147,8 +150,9 @@ function through(
   again?: (told: string, first: PartOf<'finish'>) => Promise<ReadableStream<Part> | undefined>,
 ): ReadableStream<Part> {
   const reader = stream.getReader()
-  /** The second reply, which is read before the end of the first. */
-  let second: ReadableStreamDefaultReader<Part> | undefined
+  /** The second reply, which is read before the end of the first, and that end until a part of the second has arrived. */
+  let second: { readonly reader: ReadableStreamDefaultReader<Part>; end?: PartOf<'finish'> | undefined } | undefined
+  let isCancelled = false
   let failed: { readonly error: unknown } | undefined
 
   /** Passes on what is held back before the stream fails, because an error discards what is queued. */
@@ -159,16 +163,36 @@ function through(
     for (const one of held) controller.enqueue(one)
   }
 
+  async function begin(told: string, end: PartOf<'finish'>): Promise<void> {
+    const stream = await again?.(told, end)
+    if (stream && isCancelled) await stream.cancel()
+    else if (stream) second = { reader: stream.getReader(), end }
+  }
+
+  /** The next part of the second reply. If it fails at once, this is the end of the first, which is still good. */
+  async function partOfSecond(reply: NonNullable<typeof second>): Promise<Part | undefined> {
+    const { reader, end } = reply
+    try {
+      const { done, value } = await reader.read()
+      if (!done && !(end && value.type === 'error')) {
+        reply.end = undefined
+        return value
+      }
+      if (!done) await reader.cancel()
+    } catch (error) {
+      if (!end) throw error
+    }
+    second = undefined
+    return end
+  }
+
   return new ReadableStream(
     {
       pull: async (controller) => {
         if (failed) throw failed.error
         for (let isEmpty = true; isEmpty; ) {
-          if (second) {
-            const more = await second.read()
-            if (!more.done) return controller.enqueue(more.value)
-            second = undefined
-          }
+          const more = second && (await partOfSecond(second))
+          if (more) return controller.enqueue(more)
           let read: Awaited<ReturnType<typeof reader.read>>
           try {
             read = await reader.read()
@@ -179,7 +203,7 @@ function through(
           // Only promises are awaited: an unnecessary await costs more than the work.
           for (const one of passed instanceof Promise ? await passed : passed) {
             const told = one.type === 'finish' ? pipeline.askAgain?.() : undefined
-            if (told !== undefined && one.type === 'finish') second = (await again?.(told, one))?.getReader()
+            if (told !== undefined && one.type === 'finish') await begin(told, one)
             if (second) continue
             isEmpty = false
             controller.enqueue(one)
@@ -190,7 +214,10 @@ function through(
           }
         }
       },
-      cancel: (reason) => (second ?? reader).cancel(reason),
+      cancel: async (reason) => {
+        isCancelled = true
+        await Promise.all([second?.reader.cancel(reason), reader.cancel(reason)])
+      },
     },
     // Parts are read on demand; a queue would only add overhead.
     { highWaterMark: 0 },

@@ -1,10 +1,16 @@
 /** The user's `experimental_refineToolInput`: applied once to each call, before the engine decides about it. */
 import { canonical } from '@mulligan/repair'
+import { isHarmlessText } from './harmless.ts'
 import type { Settings } from './settings.ts'
 
 type Refine = (input: unknown) => unknown
-/** In place of the value if the user's function threw. */
-const FAILED = Symbol('failed')
+/** What the user's function threw. */
+class Failed {
+  readonly error: unknown
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
 export type Refinement = ReturnType<typeof createRefinement>
 
 export function createRefinement({ experimental_refineToolInput: theirs }: Settings) {
@@ -25,7 +31,7 @@ export function createRefinement({ experimental_refineToolInput: theirs }: Setti
         add(value)
         return value
       } catch (error) {
-        add(FAILED)
+        add(new Failed(error))
         throw error
       }
     }
@@ -40,9 +46,9 @@ export function createRefinement({ experimental_refineToolInput: theirs }: Setti
           const [value, ...more] = refined.get(keyOf(tool, input)) ?? []
           if (value === undefined) return refine(input)
           refined.set(keyOf(tool, input), more)
+          if (!(value instanceof Failed)) return value
           // The engine has logged the exception, whose message may hold a secret.
-          if (value === FAILED) throw new Error(`The input of ${tool} could not be refined.`)
-          return value
+          throw isHarmlessText(value.error) ? value.error : new Error(`The input of ${tool} could not be refined.`)
         },
       ]),
     ),

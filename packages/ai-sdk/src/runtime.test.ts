@@ -6,10 +6,10 @@ import { build, type Rolldown } from 'vite'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 /** The most bytes, gzipped, that this package adds to a bundle of core and repair, of which it does not need everything. */
-const MAX_MORE_BYTES = 9_000
+const MAX_MORE_BYTES = 9_100
 /** The maximum size of each of the two parts alone, gzipped. */
-const MAX_MIDDLEWARE_BYTES = 3_800
-const MAX_ENGINE_BYTES = 8_000
+const MAX_MIDDLEWARE_BYTES = 4_000
+const MAX_ENGINE_BYTES = 8_300
 
 const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
 const INDEX = path('./index.ts')

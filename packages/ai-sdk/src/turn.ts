@@ -1,20 +1,12 @@
 /** One turn in a loop run by the SDK: its executor, and the outcome of each call by the provider's id. */
 import type { CallRecord, Effect, Policy, Tool, ToolContext, ToolError, ToolResult } from '@mulligan/core'
 import { notOk, render } from '@mulligan/core'
-import {
-  type AcceptedCall,
-  acceptedRuns,
-  createStop,
-  disclosesMessage,
-  hasNothingToRedact,
-  partsOf,
-  REPLACED,
-  reasonToConclude,
-} from '@mulligan/core/adapter'
+import { type AcceptedCall, acceptedRuns, createStop, disclosesMessage, partsOf, REPLACED, reasonToConclude } from '@mulligan/core/adapter'
 import type { Breakers, Executor, ParsedCall, Prepared, PreparedCall } from '@mulligan/core/executor'
 import { createExecutor, DEFAULT_RESULT_TOKENS, isMulliganError, systemClock } from '@mulligan/core/executor'
-import { equal, isRecord } from '@mulligan/repair'
+import { isRecord } from '@mulligan/repair'
 import type { ModelMessage } from 'ai'
+import { isHarmlessText } from './harmless.ts'
 import type { ConcludingEvent, MulliganOptions, TurnEvent } from './options.ts'
 import { approvedIn, indeterminateIn, type Projection, parsed } from './prompt.ts'
 import type { Refinement } from './refine.ts'
@@ -250,7 +242,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
       }
     }
     const ended = ready
-      ? executed(ready, (ctx, input) => start(ctx, ready.unrefined || (hasPolicy && !equal(input, call.input)) ? input : call.input))
+      ? executed(ready, (ctx, input) => start(ctx, ready.unrefined || hasPolicy ? input : call.input))
       : (runAccepted as RunAccepted)(healthy as AcceptedCall, call.input, (ctx) => start(ctx, call.input))
     const result = ended instanceof Promise ? await ended : ended
     if (!result) return value
@@ -320,7 +312,7 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
     settle(call, notOk('permission', reason, { status: 'denied' }))
   /** For a call that the SDK refuses, for example because its tool is not active in this step. It may be active in the next one. */
   const refuse = (call: PreparedCall, reason: string): Promise<CallRecord> =>
-    settle(call, notOk('unknown_tool', reason, { status: 'failed' }))
+    settle(call, notOk('unknown_tool', reason, { status: 'blocked' }))
   return {
     hasPolicy,
     projection,
@@ -345,14 +337,3 @@ export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
 }
 
 const isThenable = (value: unknown): boolean => typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
-
-/** Whether what the SDK tells the model about an exception contains nothing to hide. */
-function isHarmlessText(thrown: unknown): boolean {
-  try {
-    return thrown instanceof Error
-      ? [thrown.toString(), thrown.message].every((text) => hasNothingToRedact(text))
-      : hasNothingToRedact(thrown)
-  } catch {
-    return false
-  }
-}

@@ -1001,6 +1001,26 @@ describe('approval', () => {
     expect(ran).toEqual([])
   })
 
+  it.each<[string, ToolSchema]>([
+    ['splits it', z.object({ path: z.string().transform((path) => path.split('/')) })],
+    ['renames it', z.object({ path: z.string() }).transform(({ path }) => ({ file: path }))],
+    ['makes a number of it', z.object({ path: z.string().transform((path) => BigInt(path.length)) })],
+    ['makes a date of it', z.object({ path: z.string().transform(() => new Date(0)) })],
+    ['makes bytes of it', z.object({ path: z.string().transform((path) => new TextEncoder().encode(path)) })],
+    ['makes a list of all', z.object({ path: z.string() }).transform(({ path }) => [path])],
+  ])('a policy can always read the parameters that the model sent: the schema %s', async (_, schema) => {
+    const asked: unknown[] = []
+    const reads = defineTool({ name: 'read', description: 'reads a file', input: schema, effect: 'read', execute: () => 'text' })
+    const { call } = harness([reads], {
+      policy: ({ input }) => {
+        asked.push(String(input['path']).toLowerCase())
+        return { decision: typeof input['path'] === 'string' ? 'allow' : 'deny', reason: 'no path' }
+      },
+    })
+    expect(statusOf(await call('read', { path: 'docs/a' }))).toBe('ok')
+    expect(asked).toContain('docs/a')
+  })
+
   it('a policy that fails allows nothing', async () => {
     const { call, logged } = harness([fine], {
       policy: () => {

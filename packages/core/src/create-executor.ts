@@ -4,7 +4,7 @@
  * bound → record. Nothing a tool or a model does makes it throw.
  */
 
-import { clonePlain, equal, hash, indexNames, isRecord, type NameIndex, resolveName } from '@mulligan/repair'
+import { clonePlain, equal, hash, indexNames, type NameIndex, resolveName } from '@mulligan/repair'
 import { createApproval } from './approval.ts'
 import {
   about,
@@ -142,8 +142,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   /** Decides on the input as the model sent it and as the tool gets it, because a schema may trim, complete or rename what is in it. */
   function strictest(call: PreparedCall, decide: (input: PreparedCall['input']) => TargetsDecision): TargetsDecision {
-    const value = values.get(call)
-    return isRecord(value) && !equal(value, call.input) ? strictestOf(decide(call.input), decide(value)) : decide(call.input)
+    const changed = withChanges(call.input, values.get(call))
+    return equal(changed, call.input) ? decide(call.input) : strictestOf(decide(call.input), decide(changed))
   }
 
   /** Returns a refusal, a question for a person, or the call, ready to run. */
@@ -255,10 +255,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
   /** Lets the policy or a person decide whether to keep the changes of a call that ran on a throwaway layer. */
   async function decideOn(confined: PreparedCall, changes: ProposedChanges, ran: HeldCall['ran']): Promise<Performed> {
     const call: PreparedCall = { ...confined, effect: 'write' }
-    const { tool, effect, input } = call
+    const { tool, effect } = call
     const result = async (record: Promise<CallRecord>): Promise<Performed> => ({ kind: 'result', record: await record })
     if (signal?.aborted) return result(discard(call, changes, refuse.cancelled(), ran))
-    const decided = decideOnChanges(policy, { tool, effect, input }, targetsOf(call), changes.targets, logged(call))
+    const decided = strictest(confined, (input) =>
+      decideOnChanges(policy, { tool, effect, input }, targetsOf(call), changes.targets, logged(call)),
+    )
     if (decided.decision === 'deny') return result(discard(call, changes, refuse.denied('policy', decided.reason), ran))
     const request = question(call, decided, changes.forced === undefined ? [] : [changes.forced], changes)
     return request ? { kind: 'held', call, request: { ...request, changes }, ran } : result(keep(call, changes, ran))
@@ -310,6 +312,28 @@ export function createExecutor(options: ExecutorOptions): Executor {
     effectOf: ({ name }) => effectOfName(typeof name === 'string' ? name : '', index),
     state,
     looping: () => isLooping(state().guard),
+  }
+}
+
+/** The input with what a schema has changed in it, as JSON. Parameters of which the schema has made something else stay as they were. */
+function withChanges(input: PreparedCall['input'], value: unknown): PreparedCall['input'] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return input
+  const changed = Object.keys(value).flatMap((key) => {
+    const plain = asJson(() => Reflect.get(value, key))
+    const isSameType = !Object.hasOwn(input, key) || typeof plain === typeof input[key]
+    return plain !== undefined && isSameType ? [[key, plain] as const] : []
+  })
+  return { ...input, ...Object.fromEntries(changed) }
+}
+
+/** The member as JSON; undefined if it can't be read or written, or consists of bytes. */
+function asJson(read: () => unknown): unknown {
+  try {
+    const member = read()
+    if (typeof member === 'string') return member
+    return ArrayBuffer.isView(member) ? undefined : JSON.parse(JSON.stringify(member))
+  } catch {
+    return undefined
   }
 }
 

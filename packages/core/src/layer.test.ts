@@ -23,11 +23,11 @@ beforeEach(() => {
 })
 
 /** `write PATH TEXT` writes on the layer; `fail` fails after that; anything else reads. */
-const shell = (confinement: Confinement = 'layer', more: Partial<ProposedChanges> = {}) =>
+const shell = (confinement: Confinement = 'layer', more: Partial<ProposedChanges> = {}, command = z.string()) =>
   defineTool({
     name: 'bash',
     description: 'Runs a command.',
-    input: z.object({ command: z.string() }),
+    input: z.object({ command }),
     effect: 'write',
     target: ({ command }) => command,
     layer: {
@@ -149,6 +149,13 @@ describe('rules', () => {
   test('a denied command is not run', async () => {
     const { record } = await session(rules({ tool: 'bash', target: 'write *', decision: 'deny' }))('write a.txt 2')
     expect([record?.result, runs]).toMatchObject([{ status: 'denied' }, []])
+  })
+
+  test('a rule about a parameter holds for what the schema makes of it', async () => {
+    const never = rules({ effect: 'write', input: { command: 'write *' }, decision: 'deny' }, { decision: 'allow' })
+    const trims = shell('layer', {}, z.string().trim())
+    expect((await session(never, trims)(' write a.txt 2')).record?.result).toMatchObject({ status: 'denied' })
+    expect(files.get('a.txt')).toBe('1')
   })
 
   test('an allowed command is kept unasked', async () => {

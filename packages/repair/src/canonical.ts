@@ -46,15 +46,11 @@ export function clonePlain<T>(value: T, depth = 0): T {
 
 const MAX_CLONE_DEPTH = 200
 
-/** Compares JSON values deeply. A value whose getter throws equals nothing else. */
+/** Compares JSON values deeply. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  try {
-    return canonical(a) === canonical(b)
-  } catch {
-    return false
-  }
+  return canonical(a) === canonical(b)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { redactMessage } from './redact.ts'
+import { hasNothingToRedact, redactMessage } from './redact.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -17,10 +17,22 @@ describe('the message of an exception', () => {
     'The ratio is 3/4, and/or 1:2:3.',
     'GET http://localhost:5173/@fs/a.ts answered 404',
     'Authorization: required for this action',
+    `Unexpected token: '}' at line 3`,
+    'Missing credentials: "google" is not linked',
+    `Invalid signature: 'f(a, b)' expected`,
+    'No slot at https://cal.example/slots/2026-11-27T12:30:45Z, try 13:00',
+    'Parse error at query://main:3:14. Did you mean "select"?',
+    'GET /items?code=INVALID_ARGUMENT&key=category-name',
+    'Failed authorization: order 12345678 is closed',
+    'Invalid cookie: SameSite=None requires Secure, and it is not',
+    'Unknown option npm_config_some_option of hf_model_downloader',
+    'No route POST:/app/users, s3:/data/file, urn:/app/x',
+    'Cannot resolve https://esm.sh:x/react@18.2.0/es2022',
   ])('stays as it is: %s', (message) => expect(redactMessage(message)).toBe(message))
 
   it.each([
     ['connect postgres://ann:hunter2@db:5432/notes failed', 'connect postgres://[secret]@db:5432/notes failed'],
+    ['postgres://app:pw@db/main?owner=ops@example.org', 'postgres://[secret]@db/main?owner=ops@example.org'],
     ['GET https://hunter2@example.org', 'GET https://[secret]@example.org'],
     ['connect postgres://ann:hu@nter2@db:5432/notes failed', 'connect postgres://[secret]@db:5432/notes failed'],
     ['Invalid URL: mysql://ann:hun/t?e#r2@db/notes', 'Invalid URL: mysql://[secret]@db/notes'],
@@ -63,6 +75,14 @@ describe('the message of an exception', () => {
     expect(redactMessage(`cannot open ${folder}: denied`)).toBe('cannot open .: denied')
     expect(redactMessage(`GET https://example.org${folder}/a`)).toBe(`GET https://example.org${folder}/a`)
   })
+
+  it.each([
+    [{ field: 'author', problem: 'unknown' }, true],
+    [{ code: 'NOT_AUTHORIZED', status: 'passed', animal: 'monkey' }, true],
+    [{ headers: [['Authorization', 'ApiKey 0123456789abcdef']] }, false],
+    [{ name: 'Authorization', value: 'ApiKey 0123456789abcdef' }, false],
+    [{ token: 'hunter2' }, false],
+  ])('a thrown value with nothing to hide: %j, %s', (value, isHarmless) => expect(hasNothingToRedact(value)).toBe(isHarmless))
 
   it('has no value of a variable that is a secret by its name', () => {
     vi.stubEnv('NOTES_API_KEY', 'hunter2hunter2')

@@ -10,28 +10,36 @@ const MIN_SECRET = 6
 
 /** A stack frame of JavaScript or Python: the rest of the text is the stack. */
 const STACK =
-  /\s*(?:\bat (?:[^\n()]{0,200} )?\(?(?:[a-z-]{2,20}:\/\/|node[:]|\/|[A-Za-z]:[\\/])[^\s]{0,500}:\d+:\d+|\bTraceback \(most recent|\bFile "[^"\n]{1,500}", line \d)/
+  /\s*(?:\bat (?:[^\n()]{0,200} )?\(?(?:file:\/\/|node[:]|\/|[A-Za-z]:[\\/])[^\s()]{0,500}:\d+:\d+|\n\s*at (?:[^\n()]{0,200} )?\(?[a-z-]{2,20}:\/\/[^\s]{0,500}:\d+:\d+|\bTraceback \(most recent|\bFile "[^"\n]{1,500}", line \d)/
 
 const NAMES =
   'pass(?:word|wd|phrase)?|pwd|secret|token|(?:api|access|account)[-_ ]?key|private[-_]?key|credentials?|authorization|sig(?:nature)?'
 const PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g, SECRET],
   // A password or a token in a URL.
-  [/\b([a-z][a-z\d+.-]{0,30}:\/\/)(?:[^\s/?#@'":]{0,100}:(?!\d+[/?#])[^\s'"]{1,300}|[^\s/?#@'"]{1,300})@/gi, `$1${SECRET}@`],
-  [/([?&](?:key|appid|auth|code|sig)=)[^&\s"'#]{8,}/gi, `$1${SECRET}`],
+  [/\b([a-z][a-z\d+.-]{0,30}:\/\/)[^\s/?#'"]{1,300}@/gi, `$1${SECRET}@`],
+  // With characters in the password that should be escaped. The user of a web page has no dot, so that it is told from a host.
+  [
+    /\b((?!https?:)[a-z][a-z\d+.-]{0,30}:\/\/|https?:\/\/(?![^:]{0,100}\.))[^\s/?#@'":[\]]{0,100}:(?!\d+[/?#])[^\s'"]{1,300}?@/gi,
+    `$1${SECRET}@`,
+  ],
+  [/([?&](?:key|appid|auth|code|sig)=)(?=[^&\s"'#]{0,200}\d)[^&\s"'#]{8,}/gi, `$1${SECRET}`],
   [/(\/bot\d{6,}:|hooks\.slack\.com\/services\/(?:\w+\/)*)[\w-]+/g, `$1${SECRET}`],
-  [/(authorization["']?\s*(?:[:=,]|,\s*["']?value["']?\s*:)\s*["']?(?:\w+\s+)?)(?=[a-z+/.=~_-]*\d)[\w+/.=~-]{8,}/gi, `$1${SECRET}`],
-  [/(\bcookie["']?\s*[:=]\s*["']?)[^\s"';=]+=[^"'\n]+/gi, `$1${SECRET}`],
+  [
+    /(authorization["']?\s*(?:[:=,]|,\s*["']?value["']?\s*:)\s*["']?(?:(?:bearer|basic|digest|token|api-?key)\s+)?)(?=[a-z+/.=~_-]*\d)[\w+/.=~-]{8,}/gi,
+    `$1${SECRET}`,
+  ],
+  [/(\bcookie["']?\s*[:=]\s*["']?)(?!(?:samesite|path|domain|expires|max-age)=)[^\s"';=]+=[^"'\n]+/gi, `$1${SECRET}`],
   [/\b(bearer|basic)\s+[\w+/.=~-]{8,}/gi, `$1 ${SECRET}`],
   [
     new RegExp(
-      `((?:${NAMES})["']?\\s*=\\s*|(?:${NAMES})["']\\s*:\\s*|(?:${NAMES})\\s*:\\s*(?=["'])|(?:pass(?:word|wd|phrase)|pwd|secret|key)\\s*:\\s*)("[^"\\n]*"?|'[^'\\n]*'?|(?:(?![&,]\\w+[=:])[^\\s;])*[^\\s;,&)}])`,
+      `((?:${NAMES})["']?\\s*=\\s*|(?:${NAMES})["']\\s*:\\s*|(?:${NAMES})\\s*:\\s*(?=["'](?=[^"'\\s]{6})[^"'\\s]*\\d)|\\bpass\\s*:\\s*(?=["'])|(?:pass(?:word|wd|phrase)|pwd|secret|key)\\s*:\\s*)("[^"\\n]*"?|'[^'\\n]*'?|(?:(?![&,]\\w+[=:])[^\\s;])*[^\\s;,&)}])`,
       'gi',
     ),
     `$1${SECRET}`,
   ],
   [
-    /\b(?:sk|pk|rk)[-_][\w-]{12,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{20,}|\bxox[abeprs]-[\w-]{10,}|\bA[KS]IA[A-Z\d]{12,}|\b(?:gsk_|xai-|hf_|r8_|pplx-|glpat-|npm_|SG\.|ya29\.|xapp-|whsec_)[\w.-]{16,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
+    /\b(?:sk|pk|rk)[-_][\w-]{12,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{20,}|\bxox[abeprs]-[\w-]{10,}|\bA[KS]IA[A-Z\d]{12,}|\b(?:gsk_|xai-|hf_|r8_|npm_|pplx-)[A-Za-z\d]{20,}|\b(?:glpat-|SG\.|ya29\.|xapp-|whsec_)[\w.-]{16,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
     SECRET,
   ],
 ]
@@ -39,10 +47,12 @@ const PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 const ROOTS =
   'home|Users|root|var|etc|tmp|opt|usr|srv|mnt|media|proc|sys|run|private|Volumes|app|apps|code|data|build|builds|work|workspaces?|github|nix|lib|bin|Library|Applications'
 /** An absolute path of a machine. Only one in quotes may contain blanks. */
-const PATH = `(?:file:\\/\\/)?(?:\\/(?:export\\/)?(?:${ROOTS})(?=[\\/\\s'"\`]|$)|~(?=\\/)|[A-Za-z]:[\\\\/]|\\\\\\\\)`
+const PATH = `(?:file:\\/\\/)?(?:\\/(?:${ROOTS})(?=[\\/\\s'"\`]|$)|~(?=\\/)|[A-Za-z]:[\\\\/]|\\\\\\\\)`
 const PATHS = [
   new RegExp(`(?<=(['"\`]))${PATH}[^'"\`\\n]*(?=\\1)`, 'g'),
-  new RegExp(`(?<![\\w./~-]|\\b\\w:|:\\d{1,5})${PATH}[^\\s'"\`,;:()<>]*`, 'g'),
+  new RegExp(`(?<![\\w.:/~-])${PATH}[^\\s'"\`,;:()<>]*`, 'g'),
+  // Behind a colon, as in a list of paths, only those that are surely no route of a service.
+  /(?:(?<=\w{2}:)|(?<![\w.:/~-])\/export(?=\/home\/))(?:\/(?:home|Users|root|usr|var|etc|tmp)\/|[A-Za-z]:[\\/])[^\s'"`,;:()<>]*/g,
 ]
 
 interface Environment {
@@ -73,17 +83,16 @@ export function hasNothingToRedact(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return value.length <= MAX_SEARCHED && redacted(value) === value
   if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return true
   if (typeof value !== 'object' || depth > MAX_DEPTH || !isPlain(value)) return false
-  return Object.entries(Object.getOwnPropertyDescriptors(value)).every(
+  const isHarmless = Object.entries(Object.getOwnPropertyDescriptors(value)).every(
     ([key, { value: member, get }]) =>
       !get &&
       !SECRET_NAME.test(key) &&
-      // A secret may stand beside its name, as in a list of headers.
-      (typeof member !== 'string' || (!isSecretName(member) && !ESCAPED.test(member) && hasNothingToRedact(`${key}: ${member}`))) &&
+      (typeof member !== 'string' || (!ESCAPED.test(member) && hasNothingToRedact(`${key}: ${member}`))) &&
       hasNothingToRedact(member, depth + 1),
   )
+  // A secret may stand beside its name, as in a list of headers.
+  return isHarmless && (depth > 0 || hasNothingToRedact(JSON.stringify(value)))
 }
-
-const isSecretName = (text: string): boolean => /^[\w-]+$/.test(text) && SECRET_NAME.test(text)
 
 const isPlain = (value: object): boolean => Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value))
 

@@ -111,18 +111,13 @@ const layerUse = ({ sandbox }: ShellSession, { areThere, keep, discard, park }: 
 
 type Found = Issue | undefined
 
-/**
- * Adds a second input check, made before anyone is asked to approve the call.
- *
- * @param wrong returns a promise only if it has to wait, because an asynchronous check is not possible everywhere
- */
+/** Adds a second input check, made before anyone is asked to approve the call. */
 function checkedFirst<Input>(tool: Tool, wrong: (input: Input) => Found | Promise<Found>): Tool {
-  const check: Tool['check']['check'] = (value) => {
-    const first = tool.check.check(value)
-    if ('then' in first || !first.ok) return first
-    const found = wrong(first.value as Input)
-    const told = (issue: Found) => (issue ? { ok: false as const, issues: [issue] } : first)
-    return found && 'then' in found ? found.then(told) : told(found)
+  const check: Tool['check']['check'] = async (value) => {
+    const first = await tool.check.check(value)
+    if (!first.ok) return first
+    const issue = await wrong(first.value as Input)
+    return issue ? { ok: false, issues: [issue] } : first
   }
   return { ...tool, check: { ...tool.check, check } }
 }
