@@ -178,7 +178,7 @@ function through(
         reply.end = undefined
         return value
       }
-      if (!done) await reader.cancel()
+      if (!done) reader.cancel().catch(() => undefined)
     } catch (error) {
       if (!end) throw error
     }

@@ -1001,6 +1001,14 @@ describe('approval', () => {
     expect(ran).toEqual([])
   })
 
+  it('a rule about a parameter sees what is deep in it, beside a number that JSON does not have', async () => {
+    const file = z.object({ path: z.string().trim(), size: z.number().transform(BigInt) })
+    const reads = defineTool({ name: 'read', description: 'reads', input: z.object({ file }), effect: 'read', execute: () => 'text' })
+    const policy = rulesPolicy([{ decision: 'deny', input: { file: '*"/etc/*' } }])
+    const { call } = harness([reads], { policy })
+    expect(failure(await call('read', { file: { path: ' /etc/shadow', size: 5 } })).status).toBe('denied')
+  })
+
   it.each<[string, ToolSchema]>([
     ['splits it', z.object({ path: z.string().transform((path) => path.split('/')) })],
     ['renames it', z.object({ path: z.string() }).transform(({ path }) => ({ file: path }))],

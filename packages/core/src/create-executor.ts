@@ -331,7 +331,9 @@ function asJson(read: () => unknown): unknown {
   try {
     const member = read()
     if (typeof member === 'string') return member
-    return ArrayBuffer.isView(member) ? undefined : JSON.parse(JSON.stringify(member))
+    return ArrayBuffer.isView(member)
+      ? undefined
+      : JSON.parse(JSON.stringify(member, (_, one) => (typeof one === 'bigint' ? String(one) : one)))
   } catch {
     return undefined
   }

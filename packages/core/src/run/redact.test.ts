@@ -52,6 +52,7 @@ describe('the message of an exception', () => {
     ['ENOENT:C:\\Users\\alice\\x', 'ENOENT:…/x'],
     ['/export/home/alice/x not found', '…/x not found'],
     ['boom\n    at load (webpack-internal:///(rsc)/./src/db.ts:12:9)', 'boom'],
+    ['boom\n    at load (/srv/app/(shop)/page.tsx:12:9)', 'boom'],
     ['boom\n    at load (https://app.example.com/_next/db.js:12:9)', 'boom'],
     ['invalid key gsk_hunter2hunter2hunter2', 'invalid key [secret]'],
     ['Server=db;Password=hunter2;Database=x', 'Server=db;Password=[secret];Database=x'],
@@ -83,6 +84,9 @@ describe('the message of an exception', () => {
     [{ name: 'Authorization', value: 'ApiKey 0123456789abcdef' }, false],
     [{ token: 'hunter2' }, false],
   ])('a thrown value with nothing to hide: %j, %s', (value, isHarmless) => expect(hasNothingToRedact(value)).toBe(isHarmless))
+
+  it('takes no time that grows with the square of its line breaks', () =>
+    expect(redactMessage(`${'\n'.repeat(19_000)}no such table`)).toBe('no such table'))
 
   it('has no value of a variable that is a secret by its name', () => {
     vi.stubEnv('NOTES_API_KEY', 'hunter2hunter2')

@@ -10,7 +10,7 @@ const MIN_SECRET = 6
 
 /** A stack frame of JavaScript or Python: the rest of the text is the stack. */
 const STACK =
-  /\s*(?:\bat (?:[^\n()]{0,200} )?\(?(?:file:\/\/|node[:]|\/|[A-Za-z]:[\\/])[^\s()]{0,500}:\d+:\d+|\n\s*at (?:[^\n()]{0,200} )?\(?[a-z-]{2,20}:\/\/[^\s]{0,500}:\d+:\d+|\bTraceback \(most recent|\bFile "[^"\n]{1,500}", line \d)/
+  /(?:\bat (?:[^\n()]{0,200} )?\(?(?:file:\/\/|node[:]|\/|[A-Za-z]:[\\/])\S{0,500}:\d+:\d+|\n[^\S\n]{0,100}at (?:[^\n()]{0,200} )?\(?[a-z-]{2,20}:\/\/[^\s]{0,500}:\d+:\d+|\bTraceback \(most recent|\bFile "[^"\n]{1,500}", line \d)/
 
 const NAMES =
   'pass(?:word|wd|phrase)?|pwd|secret|token|(?:api|access|account)[-_ ]?key|private[-_]?key|credentials?|authorization|sig(?:nature)?'
@@ -98,7 +98,8 @@ const isPlain = (value: object): boolean => Array.isArray(value) || [Object.prot
 
 function redacted(message: string): string {
   const { env = {}, cwd } = environment()
-  let [text = ''] = message.split(STACK, 1)
+  const stack = message.search(STACK)
+  let text = stack === -1 ? message : message.slice(0, stack).trimEnd()
   for (const [name, value = ''] of Object.entries(env))
     if (value.length >= MIN_SECRET && SECRET_NAME.test(name))
       for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) text = text.replaceAll(form, SECRET)
