@@ -297,6 +297,15 @@ it('with `full`, calls of a reply that failed and was requested again are no rep
 it.each<[string, () => ReadableStream<Part>]>([
   ['rejects', () => new ReadableStream<Part>({ pull: () => Promise.reject(new Error('rate limited')) })],
   ['begins with an error', () => ReadableStream.from<Part>([{ type: 'error', error: new Error('rate limited') }])],
+  [
+    'fails after its metadata',
+    () =>
+      ReadableStream.from<Part>([
+        { type: 'response-metadata', id: 'r2' },
+        { type: 'error', error: new Error('overloaded') },
+      ]),
+  ],
+  ['ends after its metadata', () => ReadableStream.from<Part>([{ type: 'response-metadata', id: 'r2' }])],
   ['is empty', () => ReadableStream.from<Part>([])],
   [
     'throws at once',

@@ -144,6 +144,9 @@ function sum(first: LanguageModelV4Usage, more: LanguageModelV4Usage): LanguageM
   return { ...more, inputTokens: both(inputTokens, more.inputTokens), outputTokens: both(outputTokens, more.outputTokens) }
 }
 
+/** Parts that say something about a reply, and are no part of its content. */
+const ABOUT_REPLY = /^(?:stream-start|response-metadata|raw)$/
+
 function through(
   stream: ReadableStream<Part>,
   pipeline: Pipeline,
@@ -175,7 +178,7 @@ function through(
     try {
       const { done, value } = await reader.read()
       if (!done && !(end && value.type === 'error')) {
-        reply.end = undefined
+        if (!ABOUT_REPLY.test(value.type)) reply.end = undefined
         return value
       }
       if (!done) reader.cancel().catch(() => undefined)

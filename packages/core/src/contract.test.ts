@@ -984,6 +984,16 @@ describe('approval', () => {
   it.each<[string, ToolSchema, object]>([
     ['as it is', z.object({ path: z.string() }), { path: '/etc/shadow' }],
     ['trimmed', z.object({ path: z.string().trim() }), { path: ' /etc/shadow' }],
+    [
+      'a default for null',
+      z.object({
+        path: z
+          .string()
+          .nullable()
+          .transform((path) => path ?? '/etc/shadow'),
+      }),
+      { path: null },
+    ],
     ['a default', z.object({ path: z.string().default('/etc/shadow') }), {}],
     ['renamed', z.object({ file: z.string() }).transform(({ file }) => ({ path: file })), { file: '/etc/shadow' }],
     ['of the name that the model uses', z.object({ path: z.string() }).transform(({ path }) => ({ file: path })), { path: '/etc/shadow' }],
@@ -1015,6 +1025,7 @@ describe('approval', () => {
     ['makes a number of it', z.object({ path: z.string().transform((path) => BigInt(path.length)) })],
     ['makes a date of it', z.object({ path: z.string().transform(() => new Date(0)) })],
     ['makes bytes of it', z.object({ path: z.string().transform((path) => new TextEncoder().encode(path)) })],
+    ['makes a set of it', z.object({ path: z.string().transform((path) => new Set([path])) })],
     ['makes a list of all', z.object({ path: z.string() }).transform(({ path }) => [path])],
   ])('a policy can always read the parameters that the model sent: the schema %s', async (_, schema) => {
     const asked: unknown[] = []

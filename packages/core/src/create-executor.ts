@@ -202,6 +202,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const attempt = firstAttempt > 1 ? firstAttempt : undefined
       if (!(await recordIntent(call, inputHash, attempt))) return await refused(call, refuse.unrecorded(call.tool))
       const input = values.has(call) ? values.get(call) : await checkedInput(call, tool)
+      values.set(call, input)
       // Pass a copy: the tool must not be able to change the recorded input.
       const { result, attempts, late } = await runTool(as(tool, call.effect), clonePlain(input), {
         callId,
@@ -315,16 +316,25 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 }
 
-/** The input with what a schema has changed in it, as JSON. Parameters of which the schema has made something else stay as they were. */
+/**
+ * The input with what a schema has changed in it, as JSON. Parameters of which the schema has made another kind of value stay as they
+ * were, unless they were null or absent.
+ */
 function withChanges(input: PreparedCall['input'], value: unknown): PreparedCall['input'] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return input
-  const changed = Object.keys(value).flatMap((key) => {
-    const plain = asJson(() => Reflect.get(value, key))
-    const isSameType = !Object.hasOwn(input, key) || typeof plain === typeof input[key]
-    return plain !== undefined && isSameType ? [[key, plain] as const] : []
-  })
-  return { ...input, ...Object.fromEntries(changed) }
+  if (kindOf(value) !== 'object') return input
+  try {
+    const changed = Object.keys(value as object).flatMap((key) => {
+      const plain = asJson(() => Reflect.get(value as object, key))
+      const takes = (input[key] ?? null) === null || !Object.hasOwn(input, key) || kindOf(plain) === kindOf(input[key])
+      return plain !== undefined && takes ? [[key, plain] as const] : []
+    })
+    return { ...input, ...Object.fromEntries(changed) }
+  } catch {
+    return input
+  }
 }
+
+const kindOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value)
 
 /** The member as JSON; undefined if it can't be read or written, or consists of bytes. */
 function asJson(read: () => unknown): unknown {

@@ -26,10 +26,10 @@ const PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/([?&](?:key|appid|auth|code|sig)=)(?=[^&\s"'#]{0,200}\d)[^&\s"'#]{8,}/gi, `$1${SECRET}`],
   [/(\/bot\d{6,}:|hooks\.slack\.com\/services\/(?:\w+\/)*)[\w-]+/g, `$1${SECRET}`],
   [
-    /(authorization["']?\s*(?:[:=,]|,\s*["']?value["']?\s*:)\s*["']?(?:(?:bearer|basic|digest|token|api-?key)\s+)?)(?=[a-z+/.=~_-]*\d)[\w+/.=~-]{8,}/gi,
+    /(authorization["']?\s*(?:[:=,]|,\s*["']?value["']?\s*:)\s*["']?(?:(?:bearer|basic|digest|token|api-?key)\s+|[\w-]{1,30}\s+(?=[^\s"']{14}))?)(?=[a-z+/.=~_-]*\d)[\w+/.=~-]{8,}/gi,
     `$1${SECRET}`,
   ],
-  [/(\bcookie["']?\s*[:=]\s*["']?)(?!(?:samesite|path|domain|expires|max-age)=)[^\s"';=]+=[^"'\n]+/gi, `$1${SECRET}`],
+  [/(\bcookie["']?\s*[:=]\s*["']?)(?!(?:samesite|path|domain|expires|max-age)=)[^\s"';=]{1,200}=[^"'\n]+/gi, `$1${SECRET}`],
   [/\b(bearer|basic)\s+[\w+/.=~-]{8,}/gi, `$1 ${SECRET}`],
   [
     new RegExp(
@@ -52,7 +52,7 @@ const PATHS = [
   new RegExp(`(?<=(['"\`]))${PATH}[^'"\`\\n]*(?=\\1)`, 'g'),
   new RegExp(`(?<![\\w.:/~-])${PATH}[^\\s'"\`,;:()<>]*`, 'g'),
   // Behind a colon, as in a list of paths, only those that are surely no route of a service.
-  /(?:(?<=\w{2}:)|(?<![\w.:/~-])\/export(?=\/home\/))(?:\/(?:home|Users|root|usr|var|etc|tmp)\/|[A-Za-z]:[\\/])[^\s'"`,;:()<>]*/g,
+  /(?:(?<=\w{2}:)|(?<![\w.:/~-])\/export(?=\/home\/))(?:(?:file:\/\/)?\/(?:home|Users|root|usr|var|etc|tmp)\/|~\/|[A-Za-z]:[\\/])[^\s'"`,;:()<>]*/g,
 ]
 
 interface Environment {
