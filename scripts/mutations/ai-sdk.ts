@@ -193,8 +193,8 @@ export const AI_SDK: readonly Mutation[] = [
     id: 'ai-sdk-refine-secret',
     rule: 'in the AI SDK’s loop: the message of an exception of the app’s refinement is not told',
     file: source('refine.ts'),
-    find: `isHarmlessText(value.error) ? value.error :`,
-    replace: `true ? value.error :`,
+    find: `isHarmlessText(error) ? error :`,
+    replace: `true ? error :`,
     test: test('limits-of-the-sdk.test.ts', 'reaches nobody with its secret'),
   },
   {

@@ -36,6 +36,21 @@ function scripted(...replies: (Content[] | Error)[]) {
   return { model, told }
 }
 
+/** A tool that the provider runs, and its call in a reply. */
+const web = {
+  type: 'provider',
+  isProviderExecuted: true,
+  id: 'openai.web_search',
+  name: 'web',
+  args: {},
+  inputSchema: z.object({}),
+  outputSchema: z.any(),
+} as never
+const searched: readonly Content[] = [
+  call('web', {}, 'w', { providerExecuted: true }),
+  { type: 'tool-result', toolCallId: 'w', toolName: 'web', result: {} },
+]
+
 describe('time limits', () => {
   const slow = (more: object = {}) => ({
     slow: tool({
@@ -86,18 +101,8 @@ describe('time limits', () => {
 })
 
 it('a function `toolApproval` decides about a tool that the provider runs, and nobody else', async () => {
-  const web = {
-    type: 'provider',
-    isProviderExecuted: true,
-    id: 'openai.web_search',
-    name: 'web',
-    args: {},
-    inputSchema: z.object({}),
-    outputSchema: z.any(),
-  } as never
   const tools = { web, weather: tool({ inputSchema: z.object({}), execute: () => 'sun' }) }
-  const searched: Content = { type: 'tool-result', toolCallId: 'w', toolName: 'web', result: {} }
-  const { model, told } = scripted([call('web', {}, 'w', { providerExecuted: true }), searched, call('weather', {}, 'a')], [say('Sun.')])
+  const { model, told } = scripted([...searched, call('weather', {}, 'a')], [say('Sun.')])
   const settings = { model, prompt: 'x', stopWhen: isStepCount(5), toolApproval: () => undefined }
   const { text } = await generateText(mulligan(tools).turn(settings as never) as never)
   expect(text).toBe('Sun.')
@@ -225,17 +230,8 @@ it('with a policy, the tool gets the input that was decided about, even if the s
 })
 
 it('with a limit of requests, the last reply may contain what its provider ran', async () => {
-  const web = {
-    type: 'provider',
-    isProviderExecuted: true,
-    id: 'openai.web_search',
-    name: 'web',
-    args: {},
-    inputSchema: z.object({}),
-  } as never
   const tools = { web, get: tool({ inputSchema: z.object({}), execute: () => 'v' }) }
-  const searched: Content = { type: 'tool-result', toolCallId: 'w', toolName: 'web', result: {} }
-  const { model } = scripted([call('web', {}, 'w', { providerExecuted: true }), searched, say('Sun.')])
+  const { model } = scripted([...searched, say('Sun.')])
   const { text } = await generateText(mulligan(tools, { limits: { requests: 1 } }).turn({ model, prompt: 'x' } as never) as never)
   expect(text).toBe('Sun.')
   expect(model.doGenerateCalls[0]?.toolChoice).toEqual({ type: 'none' })
@@ -294,6 +290,24 @@ it('with `full`, calls of a reply that failed and was requested again are no rep
   expect(runs).toBe(1)
 })
 
+/** A reply that announces a call and makes none, so that the model is asked again. */
+const announcement = (): ReadableStream<Part> =>
+  ReadableStream.from<Part>([
+    { type: 'text-start', id: '0' },
+    { type: 'text-delta', id: '0', delta: 'I will now search the notes.' },
+    { type: 'text-end', id: '0' },
+    finish('stop'),
+  ])
+
+/** The stream of a model that may be asked again. @param reply is called for each request */
+async function askedAgain(reply: () => ReadableStream<Part>): Promise<ReadableStream<Part>> {
+  const given = new MockLanguageModelV4({ doStream: async () => ({ stream: reply() }) })
+  const model = wrapLanguageModel({ model: given, middleware: repairToolCalls({ asks: true }) })
+  const tools = [{ type: 'function' as const, name: 'search', inputSchema: { type: 'object' as const } }]
+  const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], tools })
+  return stream
+}
+
 it.each<[string, () => ReadableStream<Part>]>([
   ['rejects', () => new ReadableStream<Part>({ pull: () => Promise.reject(new Error('rate limited')) })],
   ['begins with an error', () => ReadableStream.from<Part>([{ type: 'error', error: new Error('rate limited') }])],
@@ -315,18 +329,7 @@ it.each<[string, () => ReadableStream<Part>]>([
   ],
 ])('the first reply stays if the second stream %s', async (_, second) => {
   let requests = 0
-  const first: readonly Part[] = [
-    { type: 'text-start', id: '0' },
-    { type: 'text-delta', id: '0', delta: 'I will now search the notes.' },
-    { type: 'text-end', id: '0' },
-    finish('stop'),
-  ]
-  const given = new MockLanguageModelV4({
-    doStream: async () => ({ stream: requests++ === 0 ? ReadableStream.from<Part>([...first]) : second() }),
-  })
-  const model = wrapLanguageModel({ model: given, middleware: repairToolCalls({ asks: true }) })
-  const tools = [{ type: 'function' as const, name: 'search', inputSchema: { type: 'object' as const } }]
-  const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], tools })
+  const stream = await askedAgain(() => (requests++ === 0 ? announcement() : second()))
   const parts: Part[] = []
   for await (const part of stream) parts.push(part)
   expect([requests, parts.at(-1), parts.filter(({ type }) => type === 'error')]).toEqual([2, finish('stop'), []])
@@ -344,17 +347,7 @@ it('a second reply is read only as fast as the reader asks, and cancelled with i
         isCancelled = true
       },
     })
-  const announcement = (): ReadableStream<Part> =>
-    ReadableStream.from<Part>([
-      { type: 'text-start', id: '0' },
-      { type: 'text-delta', id: '0', delta: 'I will now search the notes.' },
-      { type: 'text-end', id: '0' },
-      finish('stop'),
-    ])
-  const given = new MockLanguageModelV4({ doStream: async () => ({ stream: requests++ === 0 ? announcement() : endless() }) })
-  const model = wrapLanguageModel({ model: given, middleware: repairToolCalls({ asks: true }) })
-  const tools = [{ type: 'function' as const, name: 'search', inputSchema: { type: 'object' as const } }]
-  const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], tools })
+  const stream = await askedAgain(() => (requests++ === 0 ? announcement() : endless()))
   const reader = stream.getReader()
   for (let read = 0; read < 10; read++) await reader.read()
   await reader.cancel()

@@ -4,18 +4,11 @@ import { isHarmlessText } from './harmless.ts'
 import type { Settings } from './settings.ts'
 
 type Refine = (input: unknown) => unknown
-/** What the user's function threw. */
-class Failed {
-  readonly error: unknown
-  constructor(error: unknown) {
-    this.error = error
-  }
-}
 export type Refinement = ReturnType<typeof createRefinement>
 
 export function createRefinement({ experimental_refineToolInput: theirs }: Settings) {
-  /** Refined values that the SDK has not asked for yet, by tool and unrefined value. */
-  const refined = new Map<string, unknown[]>()
+  /** What became of values, which the SDK has not asked for yet, by tool and unrefined value. */
+  const refined = new Map<string, (() => unknown)[]>()
   const keyOf = (tool: string, input: unknown): string => `${tool} ${canonical(input)}`
   const theirsFor = (tool: string): Refine | undefined => (theirs && Object.hasOwn(theirs, tool) ? theirs[tool] : undefined)
 
@@ -25,13 +18,16 @@ export function createRefinement({ experimental_refineToolInput: theirs }: Setti
     if (!refine) return undefined
     return async (input) => {
       const key = keyOf(tool, input)
-      const add = (value: unknown) => refined.set(key, [...(refined.get(key) ?? []), value])
+      const add = (outcome: () => unknown) => refined.set(key, [...(refined.get(key) ?? []), outcome])
       try {
         const value = await refine(input)
-        add(value)
+        add(() => value)
         return value
       } catch (error) {
-        add(new Failed(error))
+        add(() => {
+          // The engine has logged the exception, whose message may hold a secret.
+          throw isHarmlessText(error) ? error : new Error(`The input of ${tool} could not be refined.`)
+        })
         throw error
       }
     }
@@ -43,12 +39,10 @@ export function createRefinement({ experimental_refineToolInput: theirs }: Setti
       Object.entries(theirs).map(([tool, refine]): [string, Refine] => [
         tool,
         (input) => {
-          const [value, ...more] = refined.get(keyOf(tool, input)) ?? []
-          if (value === undefined) return refine(input)
+          const [outcome, ...more] = refined.get(keyOf(tool, input)) ?? []
+          if (!outcome) return refine(input)
           refined.set(keyOf(tool, input), more)
-          if (!(value instanceof Failed)) return value
-          // The engine has logged the exception, whose message may hold a secret.
-          throw isHarmlessText(value.error) ? value.error : new Error(`The input of ${tool} could not be refined.`)
+          return outcome()
         },
       ]),
     ),

@@ -325,8 +325,8 @@ function withChanges(input: PreparedCall['input'], value: unknown): PreparedCall
   try {
     const changed = Object.keys(value as object).flatMap((key) => {
       const plain = asJson(() => Reflect.get(value as object, key))
-      const takes = (input[key] ?? null) === null || !Object.hasOwn(input, key) || kindOf(plain) === kindOf(input[key])
-      return plain !== undefined && takes ? [[key, plain] as const] : []
+      const sent = Object.hasOwn(input, key) ? input[key] : null
+      return plain !== undefined && (sent === null || kindOf(plain) === kindOf(sent)) ? [[key, plain] as const] : []
     })
     return { ...input, ...Object.fromEntries(changed) }
   } catch {
